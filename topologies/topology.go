@@ -1,0 +1,113 @@
+// Package topologies says what a deployment is. A Provider turns a Spec into a running Topology; strategies see its
+// Keyspaces, while CPU, audit and (later) faults act on its Servers.
+package topologies
+
+import (
+	"context"
+	"time"
+
+	"github.com/lockbench/lockbench/strategies"
+)
+
+// Shapes.
+const (
+	Single      = "single"
+	Independent = "independent"
+)
+
+// Secret is a password: it prints as *** in every format, JSON and text included.
+type Secret string
+
+func (Secret) String() string               { return "***" }
+func (Secret) GoString() string             { return "***" }
+func (Secret) MarshalText() ([]byte, error) { return []byte("***"), nil }
+
+// Spec is what a run asks a provider for.
+type Spec struct {
+	Shape          string
+	Nodes          int // keyspaces: 1 for single
+	Image          string
+	CPU            string // container quota on purpose, as "25%"; "" none
+	Config         map[string]string
+	Addresses      []string // external
+	Username       string
+	Password       Secret
+	TLS            *TLS
+	Run            string // run id: the prefix of all keys is lockbench:<run>:
+	PoolSize       int    // connections to each server
+	ConnectTimeout time.Duration
+	Timeout        time.Duration        // of one command where the caller's context has no earlier deadline
+	MaxRetries     int                  // of the client library; 0 none (a sabotage asks for more)
+	Yes            bool                 // external: the user agreed to a non-loopback target that holds keys
+	Now            func() time.Duration // clock for round-trip figures
+}
+
+// TLS files of a Spec.
+type TLS struct{ CA, Cert, Key, ServerName string }
+
+// Topology is a running deployment.
+type Topology struct {
+	Shape     string
+	Provider  string
+	Why       string // why this provider
+	Keyspaces []strategies.Node
+	Servers   []Server
+	Endpoints map[string]string
+	Notes     []string // stamps that must show beside every figure
+	NoFigures bool     // embedded: not a performance figure
+	Config    map[string]string
+	Close     func(context.Context) error // stops everything that was started; idempotent
+}
+
+// Server is one server of a topology, as measuring and auditing need it. Its methods use a connection of their own.
+type Server interface {
+	Name() string
+	Address() string
+	// Sample reads counters. CPU and Calls are nil where the server does not tell (embedded).
+	Sample(context.Context) (Sample, error)
+	// Ping measures one round trip on the spare connection.
+	Ping(context.Context) (time.Duration, error)
+	// Traffic is what this program sent to the server through the topology's keyspaces since the start.
+	Traffic() Traffic
+	// Warm opens n pooled connections and loads the scripts.
+	Warm(ctx context.Context, n int, scripts []*strategies.Script) error
+	// Audit looks at the given keys: which exist, and with which time to live.
+	Audit(ctx context.Context, keys []string) ([]Key, error)
+	// Remove deletes the given keys.
+	Remove(ctx context.Context, keys []string) error
+}
+
+// Sample of a server's counters; all cumulative.
+type Sample struct {
+	CPU     *time.Duration   // main thread, user + system
+	Calls   map[string]int64 // commandstats, lower-case names; nil: not told
+	Version string           // "redis 7.0.15"
+	Role    string           // master, slave
+	Policy  string           // maxmemory-policy
+	Keys    int64
+}
+
+// Traffic counts at the client's side; all cumulative.
+type Traffic struct {
+	Commands  map[string]int64 // top level, lower-case names
+	Inner     int64            // commands inside scripts
+	Errors    int64            // transport errors and refusals, ErrHeld not among them
+	Bytes     int64            // both directions, as on the wire
+	PoolWaits int64            // commands that waited for a connection
+	PoolWait  time.Duration
+}
+
+// Key found by an audit.
+type Key struct {
+	Name string
+	TTL  time.Duration // negative: none
+}
+
+// Provider starts topologies.
+type Provider interface {
+	Name() string
+	// Can says why it cannot serve s here, or nil. It starts nothing.
+	Can(ctx context.Context, s Spec) error
+	// Start brings s up, ready for clients. What it started is stopped again if it fails.
+	Start(ctx context.Context, s Spec) (*Topology, error)
+}

@@ -135,6 +135,16 @@ type Reply struct {
 	List []Reply
 }
 
+// Traffic counts what was sent through a Node; all numbers only grow.
+type Traffic struct {
+	Commands  map[string]int64 // top level, by lower-case name
+	Inner     int64            // commands inside scripts, by Script.Inner
+	Errors    int64            // transport errors and refusals
+	Bytes     int64            // both directions, as on the wire
+	PoolWaits int64            // commands that waited for a connection
+	PoolWait  time.Duration    // how long in sum
+}
+
 // Env is what a strategy is built on.
 type Env struct {
 	Clock       clock.Clock

@@ -59,42 +59,26 @@ type Topology struct {
 	Close     func(context.Context) error // stops everything that was started; idempotent
 }
 
-// Server is one server of a topology, as measuring and auditing need it. Its methods use a connection of their own.
-type Server interface {
-	Name() string
-	Address() string
-	// Sample reads counters. CPU and Calls are nil where the server does not tell (embedded).
-	Sample(context.Context) (Sample, error)
-	// Ping measures one round trip on the spare connection.
-	Ping(context.Context) (time.Duration, error)
-	// Traffic is what this program sent to the server through the topology's keyspaces since the start.
-	Traffic() Traffic
+// Server is one server of a topology, as measuring and auditing need it.
+type Server struct {
+	Name    string // as "node-1"
+	Address string // host:port
+	// Control is a connection of its own, apart from the load's pool.
+	Control strategies.Node
+	// Traffic is what this program sent to the server through the topology's keyspaces.
+	Traffic func() strategies.Traffic
 	// Warm opens n pooled connections and loads the scripts.
-	Warm(ctx context.Context, n int, scripts []*strategies.Script) error
-	// Audit looks at the given keys: which exist, and with which time to live.
-	Audit(ctx context.Context, keys []string) ([]Key, error)
-	// Remove deletes the given keys.
-	Remove(ctx context.Context, keys []string) error
+	Warm func(ctx context.Context, n int, scripts []*strategies.Script) error
 }
 
 // Sample of a server's counters; all cumulative.
 type Sample struct {
-	CPU     *time.Duration   // main thread, user + system
+	CPU     *time.Duration   // main thread, user + system; nil: the server does not tell (embedded)
 	Calls   map[string]int64 // commandstats, lower-case names; nil: not told
 	Version string           // "redis 7.0.15"
 	Role    string           // master, slave
 	Policy  string           // maxmemory-policy
 	Keys    int64
-}
-
-// Traffic counts at the client's side; all cumulative.
-type Traffic struct {
-	Commands  map[string]int64 // top level, lower-case names
-	Inner     int64            // commands inside scripts
-	Errors    int64            // transport errors and refusals, ErrHeld not among them
-	Bytes     int64            // both directions, as on the wire
-	PoolWaits int64            // commands that waited for a connection
-	PoolWait  time.Duration
 }
 
 // Key found by an audit.

@@ -4,6 +4,8 @@ package topologies
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/lockbench/lockbench/strategies"
@@ -15,6 +17,14 @@ const (
 	Independent = "independent"
 )
 
+// Providers.
+const (
+	External  = "external"
+	Container = "container"
+	Process   = "process"
+	Embedded  = "embedded"
+)
+
 // Secret is a password: it prints as *** in every format, JSON and text included.
 type Secret string
 
@@ -22,12 +32,15 @@ func (Secret) String() string               { return "***" }
 func (Secret) GoString() string             { return "***" }
 func (Secret) MarshalText() ([]byte, error) { return []byte("***"), nil }
 
+// Format covers the verbs that do not ask String, as a mistaken %d.
+func (Secret) Format(f fmt.State, _ rune) { io.WriteString(f, "***") }
+
 // Spec is what a run asks a provider for.
 type Spec struct {
 	Shape          string
 	Nodes          int // keyspaces: 1 for single
 	Image          string
-	CPU            string // container quota on purpose, as "25%"; "" none
+	CPU            string // container: "25%" of a core as a quota on purpose, or a set of CPUs as "0-1"; "" none
 	Config         map[string]string
 	Addresses      []string // external
 	Username       string
@@ -55,8 +68,12 @@ type Topology struct {
 	Endpoints map[string]string
 	Notes     []string // stamps that must show beside every figure
 	NoFigures bool     // embedded: not a performance figure
-	Config    map[string]string
-	Close     func(context.Context) error // stops everything that was started; idempotent
+	// RefusesImmortal: strategies whose keys may have no TTL must not run here, because the server is not ours.
+	RefusesImmortal bool
+	Config          map[string]string
+	// Check tells which server has died and its last words, or nil while all live.
+	Check func(context.Context) error
+	Close func(context.Context) error // stops everything that was started; idempotent
 }
 
 // Server is one server of a topology, as measuring and auditing need it.
@@ -67,6 +84,8 @@ type Server struct {
 	Control strategies.Node
 	// Traffic is what this program sent to the server through the topology's keyspaces.
 	Traffic func() strategies.Traffic
+	// Cold closes all pooled connections, as if the service had just started.
+	Cold func() error
 	// Warm opens n pooled connections and loads the scripts.
 	Warm func(ctx context.Context, n int, scripts []*strategies.Script) error
 }

@@ -40,7 +40,9 @@ const BufferSize = 4 << 10
 
 // Node is one server. It is safe for concurrent use.
 type Node struct {
-	client *redis.Client
+	client atomic.Pointer[redis.Client]       // Cold replaces it
+	past   atomic.Pointer[strategies.Traffic] // pool figures of clients that Cold closed
+	open   func() *redis.Client
 	guard  *Guard
 	size   int
 	shas   sync.Map // *strategies.Script -> its sha1
@@ -61,24 +63,45 @@ func Open(o Options) *Node {
 	if o.MaxRetries > 0 {
 		retries = o.MaxRetries
 	}
-	n.client = redis.NewClient(&redis.Options{
-		Addr:                     o.Address,
-		CredentialsProvider:      credentials(o),
-		Dialer:                   dialer(connect, o.TLS, &n.bytes),
-		DialTimeout:              connect,
-		DialerRetries:            1, // a refused connection is an answer; the retry policy under test decides what follows
-		ReadTimeout:              timeout,
-		WriteTimeout:             timeout,
-		ContextTimeoutEnabled:    true, // else socket reads ignore the caller's deadline
-		MaxRetries:               retries,
-		PoolSize:                 n.size,
-		ReadBufferSize:           BufferSize,
-		WriteBufferSize:          BufferSize,
-		Protocol:                 2,
-		DisableIdentity:          true, // CLIENT SETINFO is unknown before Redis 7.2
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
+	n.open = func() *redis.Client {
+		return redis.NewClient(&redis.Options{
+			Addr:                     o.Address,
+			CredentialsProvider:      credentials(o),
+			Dialer:                   dialer(connect, o.TLS, &n.bytes),
+			DialTimeout:              connect,
+			DialerRetries:            1, // a refused connection is an answer; the retry policy under test decides what follows
+			ReadTimeout:              timeout,
+			WriteTimeout:             timeout,
+			ContextTimeoutEnabled:    true, // else socket reads ignore the caller's deadline
+			MaxRetries:               retries,
+			PoolSize:                 n.size,
+			ReadBufferSize:           BufferSize,
+			WriteBufferSize:          BufferSize,
+			Protocol:                 2,
+			DisableIdentity:          true, // CLIENT SETINFO is unknown before Redis 7.2
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		})
+	}
+	n.client.Store(n.open())
+	n.past.Store(&strategies.Traffic{})
 	return n
+}
+
+// Cold closes all connections, so that the next commands meet an empty pool, as after a start of the service. No
+// command may be under way.
+func (n *Node) Cold() error {
+	past := n.pool()
+	n.past.Store(&past)
+	return n.client.Swap(n.open()).Close()
+}
+
+// pool is the waiting for connections so far.
+func (n *Node) pool() strategies.Traffic {
+	s, past := n.client.Load().PoolStats(), n.past.Load()
+	return strategies.Traffic{
+		PoolWaits: past.PoolWaits + int64(s.WaitCount),
+		PoolWait:  past.PoolWait + time.Duration(s.WaitDurationNs),
+	}
 }
 
 func orDefault[T int | time.Duration](v, d T) T {
@@ -139,7 +162,7 @@ func (n *Node) sha(s *strategies.Script) string {
 
 func (n *Node) send(ctx context.Context, name string, args []any) (strategies.Reply, error) {
 	n.count(name)
-	v, err := n.client.Do(ctx, args...).Result()
+	v, err := n.client.Load().Do(ctx, args...).Result()
 	switch {
 	case err == nil:
 		return reply(v), nil
@@ -202,15 +225,8 @@ func (n *Node) count(name string) {
 
 // Traffic is what was sent through this Node so far.
 func (n *Node) Traffic() strategies.Traffic {
-	s := n.client.PoolStats()
-	t := strategies.Traffic{
-		Commands:  map[string]int64{},
-		Inner:     n.inner.Load(),
-		Errors:    n.errs.Load(),
-		Bytes:     n.bytes.Load(),
-		PoolWaits: int64(s.WaitCount),
-		PoolWait:  time.Duration(s.WaitDurationNs),
-	}
+	t := n.pool()
+	t.Commands, t.Inner, t.Errors, t.Bytes = map[string]int64{}, n.inner.Load(), n.errs.Load(), n.bytes.Load()
 	n.counts.Range(func(name, c any) bool {
 		t.Commands[strings.ToLower(name.(string))] += c.(*atomic.Int64).Load()
 		return true
@@ -224,7 +240,7 @@ const dials = 16
 // Warm opens conns connections, at most the pool's size, and loads scripts, so that neither is part of a measurement.
 func (n *Node) Warm(ctx context.Context, conns int, scripts []*strategies.Script) error {
 	for _, s := range scripts {
-		if err := n.client.ScriptLoad(ctx, s.Lua).Err(); err != nil {
+		if err := n.client.Load().ScriptLoad(ctx, s.Lua).Err(); err != nil {
 			return fmt.Errorf("load script %s: %w", s.Name, err)
 		}
 	}
@@ -238,7 +254,7 @@ func (n *Node) openConnections(ctx context.Context, want int) error {
 	for range min(dials, want) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < want; i = int(next.Add(1)) - 1 {
-				conns[i] = n.client.Conn()
+				conns[i] = n.client.Load().Conn()
 				errs[i] = conns[i].Ping(ctx).Err()
 			}
 		})
@@ -249,14 +265,14 @@ func (n *Node) openConnections(ctx context.Context, want int) error {
 	}
 	for _, err := range errs {
 		if err != nil {
-			return fmt.Errorf("open %s connections to %s: %w", strconv.Itoa(want), n.client.Options().Addr, err)
+			return fmt.Errorf("open %s connections to %s: %w", strconv.Itoa(want), n.client.Load().Options().Addr, err)
 		}
 	}
 	return nil
 }
 
 // Close closes all connections.
-func (n *Node) Close() error { return n.client.Close() }
+func (n *Node) Close() error { return n.client.Load().Close() }
 
 var _ strategies.Node = (*Node)(nil)
 var _ io.Closer = (*Node)(nil)

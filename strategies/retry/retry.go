@@ -23,6 +23,5 @@ type Mode string
 
 const (
 	Poll  Mode = "poll"  // sleep, then attempt
-	Watch Mode = "watch" // wait for a hint of the Locker's Watcher, with the policy's wait as a safety net
 	Block Mode = "block" // the Locker's Blocker waits by its own means
 )

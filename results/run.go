@@ -16,7 +16,8 @@ type Run struct {
 	Commit      string            `json:"commit"`
 	Seed        uint64            `json:"seed"`
 	ScenarioSHA string            `json:"scenario_sha256"`
-	Order       []string          `json:"order"` // trials as run: "point#trial"
+	Points      []string          `json:"points"` // names in the order of the scenario
+	Order       []string          `json:"order"`  // trials as run: "point#trial"
 	BeganUTC    string            `json:"began_utc"`
 	EndedUTC    string            `json:"ended_utc"`
 	Topologies  []RunTopology     `json:"topologies"`

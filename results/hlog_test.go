@@ -71,7 +71,7 @@ var logStart = time.Date(2026, 11, 30, 20, 10, 0, 250e6, time.UTC)
 
 func TestLogIsWrittenAsTheFormatSays(t *testing.T) {
 	log, _ := exampleLog(t, logStart)
-	golden(t, "two-seconds.hlog", log)
+	golden(t, "two-seconds.hlog.golden", log)
 }
 
 func TestLogOfVirtualTimeStartsAtZero(t *testing.T) {

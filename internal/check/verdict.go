@@ -48,7 +48,11 @@ func Judge(f Findings, a Aftermath) (results.Verdict, string) {
 	if doubts := doubts(f, a); len(doubts) > 0 {
 		return results.NotKnown, strings.Join(doubts, "; ")
 	}
-	return results.Safe, fmt.Sprintf("%d grants, %d sessions met a held lock%s", f.Grants, f.MetHeld, f.tally())
+	reason := fmt.Sprintf("%d grants, %d sessions met a held lock%s", f.Grants, f.MetHeld, f.tally())
+	if a.OrphanKeys > 0 {
+		reason += fmt.Sprintf("; %d orphan keys wait for their TTL", a.OrphanKeys)
+	}
+	return results.Safe, reason
 }
 
 // broken: somebody else's work was at risk and no resource stopped it.

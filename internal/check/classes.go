@@ -133,12 +133,11 @@ func (s *Sweep) written(op results.Op) {
 
 // proveWrite offers a write that the resource should not have taken as evidence, with those who held beside it.
 func (s *Sweep) proveWrite(writer results.Op, beside ...results.Op) {
-	ops := append(beside, writer)
 	if writer.Stale {
-		s.prove(staleWrite, writer.Left, ops...)
+		s.prove(staleWrite, writer.Left, append(beside, writer)...)
 	}
 	if writer.LostUpdate {
-		s.prove(lostUpdate, writer.Left, ops...)
+		s.prove(lostUpdate, writer.Left, append(beside, writer)...)
 	}
 }
 

@@ -43,6 +43,17 @@ type Blocker interface {
 	AcquireWait(ctx context.Context, r Request) (Lease, error)
 }
 
+// Namer is implemented by a Locker whose names at the server differ from the key asked for: it lists all of them.
+type Namer interface {
+	Names(key string) []string
+}
+
+// Drainer is implemented by a Locker that may still have commands under way when a method has returned. Drain waits for
+// them: before an audit, before a key is counted an orphan, and before the nodes are closed.
+type Drainer interface {
+	Drain(ctx context.Context) error
+}
+
 // Request names the lock wanted, who wants it and for how long.
 type Request struct {
 	Key   string        // the lock's name at the server
@@ -90,18 +101,36 @@ type ServerError struct {
 
 func (e *ServerError) Error() string { return e.Message }
 
-// QuorumError tells why a quorum was not reached.
+// QuorumError tells why a quorum was not reached. It is ErrHeld if that is certain and somebody else holds a node.
 type QuorumError struct {
 	Granted, Need int
-	Errs          []error // of the nodes that did not grant; nil entries are left out
+	Held          int     // nodes on which somebody else held the lock
+	Errs          []error // of the nodes that failed otherwise; nil entries are left out
+	Certain       bool    // fewer nodes than needed can have granted, whatever became of the requests
 }
 
 func (e *QuorumError) Error() string {
-	return fmt.Sprintf("%d of %d nodes needed granted: %v", e.Granted, e.Need, errors.Join(e.Errs...))
+	s := fmt.Sprintf("%d of %d nodes needed granted, %d held", e.Granted, e.Need, e.Held)
+	for _, err := range e.Errs {
+		s += ", " + err.Error()
+	}
+	return s
 }
 
-// Unwrap makes errors.Is see the nodes' errors.
-func (e *QuorumError) Unwrap() []error { return e.Errs }
+// Is makes a certain failure ErrHeld.
+func (e *QuorumError) Is(target error) bool { return target == ErrHeld && e.Certain && e.Held > 0 }
+
+// Unwrap makes errors.Is see the nodes' errors. One node's refusal says nothing about the quorum: unless the failure
+// is certain, a *ServerError is not seen.
+func (e *QuorumError) Unwrap() []error {
+	var seen []error
+	for _, err := range e.Errs {
+		if e.Certain || !refused(err) {
+			seen = append(seen, err)
+		}
+	}
+	return seen
+}
 
 // Node is one keyspace as the strategies need it: a server, a sentinel set or a cluster. An error of type
 // *ServerError means that the command was not executed; any other means that it may have been.
@@ -153,10 +182,11 @@ type Env struct {
 	Rand        *rand.Rand        // for choices of the Locker; guarded by the Locker if used concurrently
 	Drift       float64           // share of the TTL by which clocks may part, as 0.01
 	NodeTimeout time.Duration     // of one command to one node of a quorum; 0: the strategy's default
+	sabotage    string            // a deliberate fault; see Sabotaged
 }
 
-// Validity is the Until of a lease whose first request was sent at asked: asked + ttl - drift allowance, the
-// allowance being drift x ttl + 2 ms for a quorum (Redis documentation, Redlock) and drift x ttl for one node.
+// Validity is the Until of a lease on one node whose first request was sent at asked: asked + ttl - drift x ttl, all but
+// drift, a ratio, in units of the clock. A quorum takes off 2 ms more (Redis documentation, Redlock).
 func Validity(asked, ttl time.Duration, drift float64) time.Duration {
 	return asked + ttl - time.Duration(drift*float64(ttl))
 }

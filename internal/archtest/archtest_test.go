@@ -46,6 +46,14 @@ func TestTheModuleIsTheOneInGoMod(t *testing.T) {
 	}
 }
 
+func TestThePlacesThatMustBePureExist(t *testing.T) {
+	for _, place := range []string{"strategies/locker.go", "strategies/retry/loop.go", "internal/load/arrivals.go", "internal/bench/session.go"} {
+		if _, err := os.Stat(filepath.Join(root(t), filepath.FromSlash(place))); err != nil || !pure(place) {
+			t.Errorf("%s is not there, or no longer held to be pure: %v", place, err)
+		}
+	}
+}
+
 func TestTheTableIsConsistent(t *testing.T) {
 	for from, l := range table {
 		for _, to := range l.arrow {

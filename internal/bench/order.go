@@ -1,0 +1,198 @@
+package bench
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/lockbench/lockbench/results"
+)
+
+// order reads sessions as they end and puts the grants of each key into the order in which they happened, for what
+// depends on it: hand-off gaps, streaks and overtaking. It retains what the frontier has not passed.
+type order struct {
+	open   bool // open loop: overtakes; closed loop: streaks and re-acquiring
+	counts func(*results.Op) bool
+	keys   map[string]*keyOrder  // by the name at the server
+	asked  map[string]*lineOrder // by the key that sessions ask for
+
+	handoff   *results.Histogram
+	streaks   *results.Histogram
+	reacquire *results.Histogram
+	overtakes *results.Histogram
+	left      map[int32]time.Duration // when each client last gave up a lock
+}
+
+// keyOrder is one name at the server.
+type keyOrder struct {
+	waiting []results.Op // grants beyond the frontier
+	tries   []span       // sessions that tried, the granted included
+	last    *results.Op  // the latest grant within the frontier
+	streak  int64        // grants in a row of its client
+}
+
+type span struct{ from, to time.Duration }
+
+// lineOrder is one key's line of sessions.
+type lineOrder struct {
+	waiting []grant
+	past    []grant // in the order of decided
+}
+
+type grant struct {
+	intended, decided time.Duration
+	counts            bool
+}
+
+func newOrder(open bool, upTo time.Duration, counts func(*results.Op) bool) *order {
+	return &order{
+		open: open, counts: counts, keys: map[string]*keyOrder{}, asked: map[string]*lineOrder{},
+		handoff: results.NewHistogram(upTo), streaks: results.NewCounts(), reacquire: results.NewHistogram(upTo),
+		overtakes: results.NewCounts(), left: map[int32]time.Duration{},
+	}
+}
+
+// add takes one session that ended.
+func (o *order) add(op *results.Op) {
+	if op.Outcome == results.Dropped {
+		return
+	}
+	k := o.key(op.Key)
+	k.tries = append(k.tries, span{op.Started, op.Decided})
+	if op.Outcome != results.Acquired {
+		return
+	}
+	k.waiting = append(k.waiting, *op)
+	if o.open {
+		l := o.line(op.Logical)
+		l.waiting = append(l.waiting, grant{op.Intended, op.Decided, o.counts(op)})
+		return
+	}
+	if left, ok := o.left[op.Client]; ok && o.counts(op) {
+		o.reacquire.Record(op.Decided - left)
+	}
+	o.left[op.Client] = op.Left
+}
+
+func (o *order) key(name string) *keyOrder {
+	k, ok := o.keys[name]
+	if !ok {
+		k = &keyOrder{}
+		o.keys[name] = k
+	}
+	return k
+}
+
+func (o *order) line(name string) *lineOrder {
+	l, ok := o.asked[name]
+	if !ok {
+		l = &lineOrder{}
+		o.asked[name] = l
+	}
+	return l
+}
+
+// settle handles all grants decided before the frontier: no session that is still open, or will open, has an event
+// before it.
+func (o *order) settle(frontier time.Duration) {
+	for name, k := range o.keys {
+		o.settleKey(k, frontier)
+		if o.open && k.idle(frontier) {
+			delete(o.keys, name)
+		}
+	}
+	for name, l := range o.asked {
+		o.settleLine(l, frontier)
+		if len(l.waiting)+len(l.past) == 0 {
+			delete(o.asked, name)
+		}
+	}
+}
+
+// idle: whoever was trying when the last holder left has ended, and nobody is left to follow it.
+func (k *keyOrder) idle(frontier time.Duration) bool {
+	return len(k.waiting) == 0 && (k.last == nil || k.last.Left < frontier)
+}
+
+func (o *order) settleKey(k *keyOrder, frontier time.Duration) {
+	slices.SortFunc(k.waiting, func(a, b results.Op) int { return cmp.Compare(a.Decided, b.Decided) })
+	n := 0
+	for ; n < len(k.waiting) && k.waiting[n].Decided < frontier; n++ {
+		o.follow(k, &k.waiting[n])
+		op := k.waiting[n]
+		k.last = &op
+	}
+	k.waiting = slices.Delete(k.waiting, 0, n)
+	if k.last != nil {
+		k.tries = slices.DeleteFunc(k.tries, func(s span) bool { return s.to <= k.last.Left && s.to < frontier })
+	} else {
+		k.tries = slices.DeleteFunc(k.tries, func(s span) bool { return s.to < frontier })
+	}
+}
+
+// follow handles the step from one grant of a name to the next.
+func (o *order) follow(k *keyOrder, next *results.Op) {
+	if last := k.last; last != nil {
+		gap := next.Decided - last.Left
+		if last.Release == results.Released && gap >= 0 && o.counts(next) && k.wanted(last.Left, next) {
+			o.handoff.Record(gap)
+		}
+	}
+	if o.open {
+		return
+	}
+	if k.last != nil && k.last.Client == next.Client {
+		k.streak++
+		return
+	}
+	o.endStreak(k)
+	k.streak = 1
+}
+
+func (o *order) endStreak(k *keyOrder) {
+	if k.streak > 0 && o.counts(k.last) {
+		o.streaks.RecordN(k.streak, 1)
+	}
+}
+
+// wanted tells whether a session was already trying at the moment t.
+func (k *keyOrder) wanted(t time.Duration, next *results.Op) bool {
+	if next.Started <= t {
+		return true
+	}
+	return slices.ContainsFunc(k.tries, func(s span) bool { return s.from <= t && t < s.to })
+}
+
+// settleLine counts, for each grant, the later-intended sessions of its key that were granted before it.
+func (o *order) settleLine(l *lineOrder, frontier time.Duration) {
+	slices.SortFunc(l.waiting, func(a, b grant) int { return cmp.Compare(a.decided, b.decided) })
+	n := 0
+	for ; n < len(l.waiting) && l.waiting[n].decided < frontier; n++ {
+		g := l.waiting[n]
+		if g.counts {
+			o.overtakes.RecordN(l.overtook(g), 1)
+		}
+		l.past = append(l.past, g)
+	}
+	l.waiting = slices.Delete(l.waiting, 0, n)
+	// An earlier-intended session that is still open started after the frontier; its intended time lies before that
+	// by the generator's own lateness, which voids a trial long before it comes to a second.
+	l.past = slices.DeleteFunc(l.past, func(g grant) bool { return g.decided < frontier-time.Second })
+}
+
+func (l *lineOrder) overtook(g grant) (n int64) {
+	for i := len(l.past) - 1; i >= 0 && l.past[i].decided >= g.intended; i-- {
+		if l.past[i].intended > g.intended {
+			n++
+		}
+	}
+	return n
+}
+
+// finish settles everything and closes the streaks.
+func (o *order) finish() {
+	o.settle(none)
+	for _, k := range o.keys {
+		o.endStreak(k)
+	}
+}

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockbench/lockbench/results"
+)
+
+func all(*results.Op) bool { return true }
+
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// granted is a session that started, was decided and left at these milliseconds.
+func granted(client, started, decided, left int) *results.Op {
+	return &results.Op{
+		Key: "k", Logical: "k", Client: int32(client), Intended: ms(started), Started: ms(started), Decided: ms(decided),
+		Left: ms(left), Released: ms(left), Release: results.Released,
+	}
+}
+
+func TestHandoffIsTheIdleTimeOfALockSomebodyWants(t *testing.T) {
+	o := newOrder(true, results.DefaultRange, all)
+	o.add(granted(-1, 0, 0, 10))
+	o.add(granted(-1, 5, 14, 20))  // waited at 10: gap of 4
+	o.add(granted(-1, 30, 30, 40)) // nobody waited at 20: no gap
+	refused := granted(-1, 35, 45, 0)
+	refused.Outcome = results.Timeout
+	o.add(refused)
+	o.add(granted(-1, 46, 47, 50)) // somebody was trying at 40, though not this one: gap of 7
+	expired := granted(-1, 49, 60, 70)
+	expired.Release = results.Expired
+	o.add(expired)
+	o.add(granted(-1, 60, 90, 95)) // the holder before did not release it: an expiry, no hand-off
+	o.finish()
+	if n, largest := o.handoff.Count(), o.handoff.MaxValue(); n != 3 || largest < 9_900 || largest > 10_100 {
+		t.Fatalf("%d gaps, largest %d us; want 3 of 4, 7 and 10 ms", n, largest)
+	}
+}
+
+func TestOvertakesCountLaterSessionsGrantedFirst(t *testing.T) {
+	o := newOrder(true, results.DefaultRange, all)
+	for _, op := range []*results.Op{granted(-1, 3, 30, 31), granted(-1, 1, 50, 51), granted(-1, 2, 20, 21), granted(-1, 40, 40, 41)} {
+		o.add(op)
+	}
+	o.finish()
+	// The session of 1 ms was passed by those of 2, 3 and 40; that of 3 by nobody after it.
+	if n, largest := o.overtakes.Count(), o.overtakes.MaxValue(); n != 4 || largest != 3 {
+		t.Fatalf("%d sessions, at most %d overtakes; want 4 and 3", n, largest)
+	}
+}
+
+func TestStreaksAndReacquiringGoByClient(t *testing.T) {
+	o := newOrder(false, results.DefaultRange, all)
+	for _, op := range []*results.Op{granted(1, 0, 0, 1), granted(1, 2, 2, 3), granted(1, 4, 4, 5), granted(2, 0, 6, 7), granted(1, 6, 8, 9)} {
+		o.add(op)
+		o.settle(op.Decided)
+	}
+	o.finish()
+	if n, largest := o.streaks.Count(), o.streaks.MaxValue(); n != 3 || largest != 3 {
+		t.Fatalf("%d streaks, longest %d; want 3 and 3", n, largest)
+	}
+	if n := o.reacquire.Count(); n != 3 {
+		t.Fatalf("%d times to re-acquire, want 3", n)
+	}
+}
+
+func TestOrderRetainsLittle(t *testing.T) {
+	o := newOrder(true, results.DefaultRange, all)
+	for i := range 10_000 {
+		o.add(granted(-1, i, i, i+1))
+		o.settle(ms(i))
+	}
+	k, l := o.key("k"), o.line("k")
+	if len(k.waiting) > 2 || len(k.tries) > 3 || len(l.past) > 1100 {
+		t.Fatalf("retained %d grants, %d tries, %d past grants", len(k.waiting), len(k.tries), len(l.past))
+	}
+}

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockbench/lockbench/results"
+	"github.com/lockbench/lockbench/strategies/clock"
+)
+
+func TestNoOpArrivesFromBeforeTheFrontier(t *testing.T) {
+	r := newRecorder(clock.Wall().Now)
+	var writers sync.WaitGroup
+	var live atomic.Int64
+	for w := range 8 {
+		live.Add(1)
+		writers.Go(func() {
+			defer live.Add(-1)
+			for i := range 5000 {
+				ticket, at := r.begin(int64(i*8 + w))
+				ticket.attempted(attempt{started: at})
+				r.end(ticket, &results.Op{N: int64(i*8 + w), Started: at})
+			}
+		})
+	}
+	var b batch
+	var frontier time.Duration
+	ops, attempts := 0, 0
+	for last := false; !last; {
+		last = live.Load() == 0
+		r.take(&b)
+		for _, op := range b.ops {
+			if op.Started < frontier {
+				t.Fatalf("session started at %v arrived after the frontier %v", op.Started, frontier)
+			}
+		}
+		if b.frontier < frontier {
+			t.Fatalf("frontier went back from %v to %v", frontier, b.frontier)
+		}
+		frontier = b.frontier
+		ops, attempts = ops+len(b.ops), attempts+len(b.attempts)
+	}
+	writers.Wait()
+	if ops != 40000 || attempts != 40000 || b.open != 0 {
+		t.Fatalf("%d ops, %d attempts, %d open; want 40000, 40000, 0", ops, attempts, b.open)
+	}
+}
+
+// BenchmarkRecord is the cost of one Op on the session's side with 8 writers, the collector's copying included.
+func BenchmarkRecord(b *testing.B) {
+	r := newRecorder(clock.Wall().Now)
+	stop := make(chan struct{})
+	go func() {
+		var batch batch
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(collectEvery):
+				r.take(&batch)
+			}
+		}
+	}()
+	b.ReportAllocs()
+	b.SetParallelism(4) // x 2 processors: 8 writers
+	var n atomic.Int64
+	b.RunParallel(func(pb *testing.PB) {
+		op := results.Op{N: n.Add(1)}
+		for pb.Next() {
+			ticket, at := r.begin(op.N)
+			op.Started = at
+			r.end(ticket, &op)
+		}
+	})
+	close(stop)
+}

@@ -1,0 +1,234 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/lockbench/lockbench/internal/check"
+	"github.com/lockbench/lockbench/internal/stat"
+	"github.com/lockbench/lockbench/results"
+)
+
+// result is the trial as data. err is why the run must end, if it must.
+func (r *running) result(ctx context.Context, f check.Findings, audit check.Aftermath, err error) results.Trial {
+	s := r.Point.Scenario
+	t := results.Trial{
+		Schema: results.TrialSchema, Run: r.Run, Scenario: r.Scenario, Point: r.Point.Name, Slug: r.Point.Slug,
+		Params: params(r.Trial), Trial: r.Number, Order: r.Order, Seed: r.Seed, Sabotage: r.Point.Strategy.Sabotage,
+		WarmupS: s.Phases.Warmup.Seconds(), MeasureS: r.window().Seconds(), DrainS: max(0, (r.drained - r.work.start - r.tally.to).Seconds()),
+		Partial: ctx.Err() != nil || err != nil, OpenLoop: s.Load.Open != nil, NoFigures: r.Topology.NoFigures,
+		Counts: r.tally.counts, Causes: r.tally.causes, Histograms: r.tally.whole, Attempts: r.tally.attempts,
+		Series: r.tally.series,
+	}
+	if !r.Began.IsZero() {
+		t.BeganUTC = r.Began.UTC().Format(time.RFC3339)
+	}
+	t.Counts.OrphanKeys, t.Counts.ImmortalKeys = audit.OrphanKeys, audit.ImmortalKeys
+	if verdict, reason := check.Judge(f, audit); verdict != "" {
+		if t.Partial && verdict == results.Safe {
+			verdict, reason = results.NotKnown, "the trial was cut short: "+reason
+		}
+		t.Verdict, t.Reason, t.Evidence = &verdict, reason, f.Evidence
+	}
+	if window := r.window().Seconds(); window > 0 {
+		t.Throughput = float64(t.Counts.Acquired) / window
+		if t.OpenLoop {
+			t.RatePerS = results.Ptr(float64(t.Counts.Scheduled) / window)
+		}
+	}
+	r.addCosts(&t)
+	r.addFairness(&t)
+	t.State = r.state(&t)
+	t.Invalid, t.Warnings = r.doubts(&t)
+	t.Valid = len(t.Invalid) == 0
+	if err != nil {
+		t.Warnings = append(t.Warnings, err.Error())
+	}
+	return t
+}
+
+// window is the part of the measured window that was reached.
+func (r *running) window() time.Duration {
+	reached := min(r.ended-r.work.start, r.tally.to)
+	if r.tally.to-reached < 2*collectEvery { // the collector's last look before the end
+		reached = r.tally.to
+	}
+	return max(0, reached-r.tally.from)
+}
+
+// params are the point's coordinates.
+func params(t *Trial) map[string]string {
+	p := map[string]string{
+		"strategy": t.Point.Strategy.Label, "retry": t.Point.Retry.Label, "topology": t.Topology.Shape,
+		"provider": t.Topology.Provider, "client": t.Point.Scenario.Client.Library + "/" + t.Point.Scenario.Client.Mode,
+	}
+	if n := len(t.Topology.Servers); n > 1 {
+		p["topology"] = fmt.Sprintf("%s-%d", t.Topology.Shape, n)
+	}
+	for _, c := range t.Point.Cell {
+		p[c.Path] = c.Value
+	}
+	return p
+}
+
+func (r *running) addCosts(t *results.Trial) {
+	rtts, perSecond := r.watch.readings()
+	var onThisMachine time.Duration
+	if r.before != nil && r.after != nil {
+		t.Redis = cost(r.Topology.Servers, r.before, r.after, r.Idle, rtts)
+		for i := range r.before {
+			if used := cpuBetween(r.before[i], r.after[i]); used != nil && r.Topology.Provider != "external" {
+				onThisMachine += *used
+			}
+		}
+	}
+	if len(r.Topology.Servers) == 0 || t.Redis.Nodes == nil {
+		t.Redis.Inner = nil
+	}
+	for i := range t.Series {
+		if cpu, ok := perSecond[i]; ok {
+			t.Series[i].RedisCPU = results.Ptr(cpu)
+		}
+	}
+	if r.measuring {
+		t.Client = r.client[1].since(r.client[0], onThisMachine)
+	}
+	t.Client.TimerLateness = r.late.histogram()
+	r.addPoolWaits(t)
+}
+
+func (r *running) addPoolWaits(t *results.Trial) {
+	for i := range r.before {
+		if i < len(r.after) {
+			t.Client.PoolWaits += r.after[i].traffic.PoolWaits - r.before[i].traffic.PoolWaits
+		}
+	}
+	if t.Redis.Commands > 0 {
+		t.Client.PoolWaitShare = results.Ptr(float64(t.Client.PoolWaits) / float64(t.Redis.Commands))
+	}
+}
+
+func (r *running) addFairness(t *results.Trial) {
+	o := r.tally.order
+	if t.OpenLoop {
+		t.Fairness.Overtakes = o.overtakes
+		return
+	}
+	t.Fairness.Streaks, t.Fairness.Reacquire = o.streaks, o.reacquire
+	shares := make([]float64, r.Point.Scenario.Load.Closed.Clients)
+	for client, n := range r.tally.perClient {
+		shares[client] = float64(n)
+	}
+	least, most := int64(math.MaxInt64), int64(0)
+	for _, n := range shares {
+		least, most = min(least, int64(n)), max(most, int64(n))
+	}
+	t.Fairness.MinPerClient, t.Fairness.MaxPerClient = &least, &most
+	if most > 0 {
+		t.Fairness.Jain = results.Ptr(stat.Jain(shares))
+	}
+}
+
+// growing is the share of a window's arrivals by which sessions in flight must have grown for the load to exceed what
+// the lock carries, or that timed out or were dropped instead.
+const growing = 0.05
+
+// unsteadyRatio is how far apart the two halves of a window may be in p50 of response.
+const unsteadyRatio = 1.5
+
+func (r *running) state(t *results.Trial) results.State {
+	if t.OpenLoop && t.Counts.Scheduled > 0 {
+		scheduled := float64(t.Counts.Scheduled)
+		if float64(t.Counts.Timeout+t.Counts.Dropped) > growing*scheduled || float64(r.openAtEnd-r.openAtFrom) > growing*scheduled {
+			return results.Saturated
+		}
+	}
+	first, last := halves(t.Series, t.MeasureS)
+	if first > 0 && last > 0 && math.Abs(last-first) > 1 && (last > unsteadyRatio*first || first > unsteadyRatio*last) {
+		return results.Unsteady
+	}
+	return results.Steady
+}
+
+// halves is the mean over the seconds of each half of the window of p50 of response, in ms; 0 where a half has none.
+// Means of medians say nothing of a distribution: they only tell whether it moved.
+func halves(series []results.Second, measure float64) (first, last float64) {
+	var sum [2]float64
+	var n [2]int
+	for _, s := range series {
+		if s.P50MS == nil || s.AtS+s.LengthS > measure+0.5 {
+			continue
+		}
+		half := 0
+		if s.AtS >= measure/2 {
+			half = 1
+		}
+		sum[half] += *s.P50MS
+		n[half]++
+	}
+	if n[0] == 0 || n[1] == 0 {
+		return 0, 0
+	}
+	return sum[0] / float64(n[0]), sum[1] / float64(n[1])
+}
+
+// Limits of validity; see doubts.
+const (
+	scheduleFloor   = 2.0 // ms
+	scheduleShare   = 0.5 // of response p50
+	scheduleWarning = 0.1 // of response p99
+	schedulerShare  = 0.25
+	poolWaitLimit   = 0.001
+	otherLoadLimit  = 0.25 // cores
+)
+
+// doubts names what makes a trial invalid, and what a reader must know beside its figures.
+func (r *running) doubts(t *results.Trial) (invalid, warnings []string) {
+	bad := func(format string, a ...any) { invalid = append(invalid, fmt.Sprintf(format, a...)) }
+	warn := func(format string, a ...any) { warnings = append(warnings, fmt.Sprintf(format, a...)) }
+	if !r.measuring || t.Counts.Scheduled == 0 {
+		bad("nothing was measured")
+		return invalid, warnings
+	}
+	response, schedule := t.Histograms["response"], t.Histograms["schedule"]
+	p50, p99, late := response.Quantile(0.5), response.Quantile(0.99), schedule.Quantile(0.99)
+	// At saturation the response grows with the run, and a generator that is late by less does not matter.
+	if limit := max(scheduleFloor, scheduleShare*value(p50)); late != nil && *late > limit {
+		bad("generator late: schedule p99 %.3g ms, limit %.3g ms", *late, limit)
+	} else if late != nil && p99 != nil && *late > scheduleWarning**p99 {
+		warn("generator late: schedule p99 %.3g ms is more than a tenth of response p99 %.3g ms", *late, *p99)
+	}
+	if p := t.Client.SchedulerLatency.Quantile(0.99); p != nil && p99 != nil && *p > schedulerShare**p99 {
+		bad("client short of processors: scheduler latency p99 %.3g ms is more than a quarter of response p99 %.3g ms", *p, *p99)
+	}
+	if s := t.Client.PoolWaitShare; s != nil && *s > poolWaitLimit && r.Point.Scenario.Client.Open != onDemand {
+		bad("connection pool too small: %.2g %% of commands waited for a connection", *s*100)
+	}
+	if t.Client.ThrottledPeriods > 0 && r.Point.Topology.CPU == "" {
+		bad("throttled: a cgroup quota stopped the client in %d periods", t.Client.ThrottledPeriods)
+	}
+	if o := t.Client.OtherLoad; o != nil && *o > otherLoadLimit {
+		warn("machine busy: others used %.2g cores", *o)
+	}
+	for _, name := range results.Metrics {
+		if n := t.Histograms[name].Overflow(); n > 0 {
+			warn("%s: %d values beyond the histogram's range, so it shows no percentiles", name, n)
+		}
+	}
+	if n := t.Counts.Error; n > 0 {
+		warn("%d sessions ended with an error", n)
+	}
+	if t.Partial {
+		warn("cut short after %.3g s of %.3g s", t.MeasureS, measured(r.Point.Scenario).Seconds())
+	}
+	return invalid, warnings
+}
+
+func value(p *float64) float64 {
+	if p == nil {
+		return 0
+	}
+	return *p
+}

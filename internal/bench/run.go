@@ -1,0 +1,326 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockbench/lockbench/internal/load"
+	"github.com/lockbench/lockbench/results"
+	"github.com/lockbench/lockbench/scenarios"
+	"github.com/lockbench/lockbench/strategies"
+	"github.com/lockbench/lockbench/strategies/clock"
+	"github.com/lockbench/lockbench/topologies"
+)
+
+// Listener hears how a run goes.
+type Listener interface {
+	Topology(t results.RunTopology)
+	Started(t *Trial, of int)
+	Moment(Moment)
+	Ended(results.Trial)
+}
+
+// Run is all trials of one scenario.
+type Run struct {
+	ID        string
+	Scenario  *scenarios.Scenario
+	Clock     clock.Clock
+	Providers []topologies.Provider // in the order of preference
+	Password  topologies.Secret     // of an external server
+	Yes       bool                  // the user agreed to a target that is not loopback and holds keys
+	Folder    *results.Folder
+	KeepOps   bool // every session as a line of trials/*.ops.jsonl
+	Listener  Listener
+}
+
+// Outcome of a run: what was measured, also when it was cut short.
+type Outcome struct {
+	Trials     []results.Trial
+	Topologies []results.RunTopology
+	Order      []string // of the trials, as "point#trial"
+}
+
+// UnfitError: nothing here can serve what the scenario asks for.
+type UnfitError struct{ Err error }
+
+func (e *UnfitError) Error() string { return e.Err.Error() }
+func (e *UnfitError) Unwrap() error { return e.Err }
+
+// Execute starts what the points need, runs the trials in randomised blocks (each block holds every point once, in an
+// order drawn from the seed, so that drift of the machine falls on all points alike) and stops everything again. Each
+// trial is written as soon as it ends. The error is ctx's after an interrupt, a *TargetError when servers failed.
+func (r *Run) Execute(ctx context.Context) (Outcome, error) {
+	points := r.Scenario.Points()
+	order := r.order(points)
+	var o Outcome
+	running := &deployments{Run: r, byKey: map[string]*deployment{}}
+	defer running.close()
+	if err := running.start(ctx, points); err != nil {
+		return o, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(running.byKey)) {
+		o.Topologies = append(o.Topologies, running.byKey[key].facts)
+	}
+	for i, step := range order {
+		if ctx.Err() != nil {
+			return o, ctx.Err()
+		}
+		o.Order = append(o.Order, fmt.Sprintf("%s#%d", step.point.Name, step.number))
+		trial, measured, err := r.trial(ctx, running.byKey[topologyKey(step.point)], step, i+1, len(order))
+		if measured {
+			o.Trials = append(o.Trials, trial)
+			r.Listener.Ended(trial)
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	return o, ctx.Err()
+}
+
+type step struct {
+	point  scenarios.Point
+	number int
+}
+
+func (r *Run) order(points []scenarios.Point) []step {
+	var all []step
+	for block := range r.Scenario.Trials.Count {
+		for _, i := range load.Stream(r.Scenario.Seed, "order", uint64(block)).Perm(len(points)) {
+			all = append(all, step{points[i], block + 1})
+		}
+	}
+	return all
+}
+
+// trial runs one and writes it. measured tells whether there is anything to show.
+func (r *Run) trial(ctx context.Context, d *deployment, s step, order, of int) (result results.Trial, measured bool, err error) {
+	t := &Trial{
+		Run: r.ID, Scenario: r.Scenario.Name, Point: s.point, Number: s.number, Order: order,
+		Seed:  load.Stream(r.Scenario.Seed, "trial", uint64(s.number)).Uint64(),
+		Clock: r.Clock, Topology: d.topology, Idle: d.idle, Began: time.Now(), Progress: r.Listener.Moment,
+	}
+	files, err := r.open(t)
+	if err != nil {
+		return results.Trial{}, false, err
+	}
+	r.Listener.Started(t, of)
+	result, err = t.Measure(ctx)
+	if result.Schema == "" {
+		files.abandon()
+		return result, false, err
+	}
+	if dead := d.topology.Check; err != nil && dead != nil {
+		if cause := dead(context.WithoutCancel(ctx)); cause != nil {
+			err = &TargetError{cause}
+		}
+	}
+	return result, true, errors.Join(err, files.commit(), r.Folder.WriteTrial(result, nil))
+}
+
+// trialFiles are those that grow while a trial runs.
+type trialFiles struct {
+	streams []*results.Stream
+	buffers []*bufio.Writer
+}
+
+func (r *Run) open(t *Trial) (*trialFiles, error) {
+	f := &trialFiles{}
+	base := path.Join(results.TrialsDir, results.TrialName(t.Order, t.Point.Slug, t.Number))
+	var err error
+	if t.HLog, err = f.add(r.Folder, base+".hlog"); err != nil {
+		return nil, err
+	}
+	if r.KeepOps {
+		if t.Ops, err = f.add(r.Folder, base+".ops.jsonl"); err != nil {
+			f.abandon()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (f *trialFiles) add(folder *results.Folder, name string) (io.Writer, error) {
+	s, err := folder.Stream(name)
+	if err != nil {
+		return nil, err
+	}
+	b := bufio.NewWriterSize(s, 64<<10)
+	f.streams, f.buffers = append(f.streams, s), append(f.buffers, b)
+	return b, nil
+}
+
+func (f *trialFiles) commit() error {
+	var errs []error
+	for i, s := range f.streams {
+		errs = append(errs, f.buffers[i].Flush(), s.Commit())
+	}
+	return errors.Join(errs...)
+}
+
+func (f *trialFiles) abandon() {
+	for _, s := range f.streams {
+		s.Abandon()
+	}
+}
+
+// deployments are the topologies of a run, each started once.
+type deployments struct {
+	*Run
+	byKey map[string]*deployment
+}
+
+type deployment struct {
+	topology *topologies.Topology
+	idle     []*float64
+	facts    results.RunTopology
+}
+
+// topologyKey is equal for points that can share a deployment.
+func topologyKey(p scenarios.Point) string {
+	t := p.Topology
+	if needsNothing(p) {
+		return "none"
+	}
+	key := fmt.Sprintf("%s %d %d %s %s %s %v %v", t.Shape, t.Nodes, t.Replicas, t.Provider, t.Image, t.CPU, t.Addresses, t.Config)
+	if p.Strategy.Sabotage == clientRetries { // the one sabotage of the client: it needs connections of its own
+		key += " " + clientRetries
+	}
+	return key
+}
+
+const clientRetries = "client-retries"
+
+func needsNothing(p scenarios.Point) bool {
+	entry, ok := strategies.Find(p.Strategy.Name)
+	return ok && entry.Needs == strategies.NeedsNothing
+}
+
+// idleFor is how long servers are watched without load: long enough for several of their cron ticks.
+const idleFor = 500 * time.Millisecond
+
+func (d *deployments) start(ctx context.Context, points []scenarios.Point) error {
+	for _, p := range points {
+		key := topologyKey(p)
+		if d.byKey[key] != nil {
+			continue
+		}
+		deployed, err := d.deploy(ctx, p, sharing(points, key))
+		if err != nil {
+			return err
+		}
+		d.byKey[key] = deployed
+		d.Listener.Topology(deployed.facts)
+	}
+	return d.refuseImmortal(points)
+}
+
+// sharing lists the points of one deployment.
+func sharing(points []scenarios.Point, key string) []scenarios.Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p scenarios.Point) bool { return topologyKey(p) != key })
+}
+
+func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []scenarios.Point) (*deployment, error) {
+	if needsNothing(p) {
+		return inProcess(), nil
+	}
+	spec := Spec(p, d.ID)
+	spec.Password, spec.Yes = d.Password, d.Yes
+	var scripts []*strategies.Script
+	before := false
+	for _, p := range points {
+		spec.PoolSize = max(spec.PoolSize, PoolSize(p.Scenario))
+		spec.Timeout = max(spec.Timeout, p.Scenario.Lock.AcquireTimeout)
+		before = before || p.Scenario.Client.Open != onDemand
+		if entry, ok := strategies.Find(p.Strategy.Name); ok {
+			scripts = append(scripts, entry.Scripts...)
+		}
+	}
+	provider, why, err := topologies.Choose(ctx, spec, p.Topology.Provider, d.Providers)
+	if err != nil {
+		return nil, &UnfitError{err}
+	}
+	top, err := provider.Start(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("start %s by provider %s: %w", spec.Shape, provider.Name(), err)
+	}
+	top.Why = why
+	deployed, err := d.ready(ctx, top, spec, uniqueScripts(scripts), before)
+	if err != nil {
+		top.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return deployed, nil
+}
+
+func uniqueScripts(all []*strategies.Script) []*strategies.Script {
+	slices.SortFunc(all, func(a, b *strategies.Script) int { return strings.Compare(a.Name, b.Name) })
+	return slices.Compact(all)
+}
+
+// inProcess is the deployment of strategies that need no server.
+func inProcess() *deployment {
+	t := &topologies.Topology{Shape: "none", Provider: "none", Why: "needs no server", Close: func(context.Context) error { return nil }}
+	return &deployment{topology: t, facts: results.RunTopology{Name: "none", Provider: "none", Why: t.Why}}
+}
+
+// ready opens connections, loads scripts and measures the idle baseline.
+func (d *deployments) ready(ctx context.Context, t *topologies.Topology, spec topologies.Spec, scripts []*strategies.Script, before bool) (*deployment, error) {
+	connections := 1
+	if before {
+		connections = spec.PoolSize
+	}
+	for _, s := range t.Servers {
+		if err := s.Warm(ctx, connections, scripts); err != nil {
+			return nil, &TargetError{err}
+		}
+	}
+	base, err := idle(ctx, d.Clock, t.Servers, idleFor)
+	if err != nil {
+		return nil, &TargetError{err}
+	}
+	return &deployment{topology: t, idle: base, facts: d.facts(ctx, t)}, nil
+}
+
+func (d *deployments) facts(ctx context.Context, t *topologies.Topology) results.RunTopology {
+	f := results.RunTopology{Name: t.Shape, Provider: t.Provider, Why: t.Why, Config: t.Config, Notes: t.Notes}
+	if n := len(t.Servers); n > 1 {
+		f.Name = fmt.Sprintf("%s-%d", t.Shape, n)
+	}
+	readings, _ := readServers(ctx, d.Clock, t.Servers)
+	for i, s := range t.Servers {
+		f.Servers = append(f.Servers, s.Address)
+		f.Versions = append(f.Versions, readings[i].sample.Version)
+	}
+	return f
+}
+
+// refuseImmortal keeps strategies without a TTL off servers that are not ours: a crash would leave a key for ever.
+func (d *deployments) refuseImmortal(points []scenarios.Point) error {
+	for _, p := range points {
+		entry, _ := strategies.Find(p.Strategy.Name)
+		if t := d.byKey[topologyKey(p)].topology; t.RefusesImmortal && entry.Excludes == strategies.ExcludesServer && !entry.Expires {
+			return fmt.Errorf("strategy %s writes keys without a TTL: it is refused on a server that lockbench did not start", entry.Name)
+		}
+	}
+	return nil
+}
+
+func (d *deployments) close() {
+	for _, deployed := range d.byKey {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		_ = deployed.topology.Close(ctx) // nothing depends on it any more; what stays is removed at the next start
+		cancel()
+	}
+}
+
+// closeTimeout bounds the stop of one topology.
+const closeTimeout = 15 * time.Second

@@ -1,0 +1,231 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lockbench/lockbench/internal/check"
+	"github.com/lockbench/lockbench/results"
+)
+
+// second is the length of an interval of the log and the series.
+const second = time.Second
+
+// tally sums up what sessions report: histograms of the whole and of each second, counts, the checker's sweep. Only
+// the collector uses it. Its memory grows by a line a second, not with the number of sessions.
+type tally struct {
+	from, to time.Duration // sessions intended in [from, to) count
+	upTo     time.Duration // range of the histograms
+	label    string        // of the log's tags
+
+	counts    results.Counts
+	causes    map[string]int64
+	attempts  results.AttemptCounts
+	perClient map[int32]int64 // acquired, closed loop
+	whole     map[string]*results.Histogram
+	now       interval // the second that is being filled
+	series    []results.Second
+	lines     *results.LogWriter
+	err       error // of the log
+	sweep     *check.Sweep
+	order     *order
+	ops       func(*results.Op) // keeps every op where the user asked for them; nil: nobody does
+
+	failing int // sessions in a row that ended with an error
+	failure string
+}
+
+// interval is one second of the run.
+type interval struct {
+	at      time.Duration // its start
+	metrics map[string]*results.Histogram
+	second  results.Second
+}
+
+func newTally(t *Trial) (*tally, error) {
+	s := t.Point.Scenario
+	a := &tally{
+		from: s.Phases.Warmup, to: s.Phases.Warmup + measured(s), upTo: results.Range(s.Lock.AcquireTimeout, s.Lock.TTL),
+		label:     t.Point.Slug,
+		causes:    map[string]int64{},
+		perClient: map[int32]int64{},
+		whole:     map[string]*results.Histogram{},
+		sweep:     check.NewSweep(check.Options{}),
+	}
+	a.attempts = results.AttemptCounts{Counted: t.counted(), Histogram: map[int32]int64{}}
+	a.order = newOrder(s.Load.Open != nil, a.upTo, a.counted)
+	a.now = interval{at: a.from, metrics: map[string]*results.Histogram{}}
+	var err error
+	if a.lines, err = results.NewLogWriter(t.HLog, t.Began); err != nil {
+		return nil, fmt.Errorf("histogram log: %w", err)
+	}
+	if t.Ops != nil {
+		a.ops = func(op *results.Op) { a.keep(t.Ops, op) }
+	}
+	return a, nil
+}
+
+// keep writes one op as a line of JSON.
+func (a *tally) keep(w io.Writer, op *results.Op) {
+	if err := json.NewEncoder(w).Encode(op); err != nil && a.err == nil {
+		a.err = fmt.Errorf("log of sessions: %w", err)
+	}
+}
+
+func (a *tally) counted(op *results.Op) bool { return op.Intended >= a.from && op.Intended < a.to }
+
+// add takes one batch and settles what its frontier, relative to the trial's start, allows.
+func (a *tally) add(b *batch, start time.Duration) {
+	frontier := b.frontier - start
+	for i := range b.ops {
+		a.op(&b.ops[i])
+	}
+	for _, t := range b.attempts {
+		if t.started >= a.from && t.started < a.to {
+			a.attempts.All++
+			a.now.second.Attempts++
+			a.record("attempt", t.took)
+		}
+	}
+	a.sweep.Settle(frontier)
+	a.order.settle(frontier)
+}
+
+func (a *tally) op(op *results.Op) {
+	a.sweep.Add(*op)
+	a.order.add(op)
+	if a.ops != nil {
+		a.ops(op)
+	}
+	a.watch(op)
+	if !a.counted(op) {
+		return
+	}
+	a.now.second.Scheduled++
+	a.count(op)
+	a.measure(op)
+}
+
+// watch notices a target that fails every session.
+func (a *tally) watch(op *results.Op) {
+	switch op.Outcome {
+	case results.Failed:
+		a.failing++
+		a.failure = op.Cause
+	case results.Dropped:
+	default:
+		a.failing = 0
+	}
+}
+
+func (a *tally) count(op *results.Op) {
+	c := &a.counts
+	c.Scheduled++
+	*[...]*int64{&c.Acquired, &c.Rejected, &c.GaveUp, &c.Timeout, &c.Error, &c.Dropped}[op.Outcome]++
+	if op.Cause != "" {
+		a.causes[op.Cause]++
+	}
+	if op.Outcome != results.Acquired {
+		return
+	}
+	a.now.second.Acquired++
+	a.attempts.Histogram[op.Attempts]++
+	if op.Client >= 0 {
+		a.perClient[op.Client]++
+	}
+	c.Renewals += int64(op.Renewals)
+	c.RenewalsFailed += int64(op.RenewalsFailed)
+	c.Lost += one(op.Lost)
+	c.StaleHolds += one(op.Left > op.Until)
+	if op.Release != results.NotReleased {
+		*[...]*int64{nil, &c.Released, &c.Expired, &c.Stolen, &c.ReleaseUnknown}[op.Release]++
+	}
+}
+
+func one(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (a *tally) measure(op *results.Op) {
+	if op.Outcome == results.Dropped {
+		return
+	}
+	a.record("schedule", op.Started-op.Intended)
+	switch op.Outcome {
+	case results.Rejected:
+		a.record("rejection", op.Decided-op.Intended)
+		return
+	case results.Failed:
+		return // how long an error took says nothing of a lock
+	}
+	a.record("wait", op.Decided-op.Started)
+	a.record("response", op.Decided-op.Intended)
+	if op.Outcome != results.Acquired {
+		return
+	}
+	a.record("hold", op.Left-op.Decided)
+	if op.Release != results.NotReleased {
+		a.record("release", op.Released-op.Left)
+	}
+}
+
+func (a *tally) record(metric string, d time.Duration) {
+	a.histogram(a.whole, metric).Record(d)
+	a.histogram(a.now.metrics, metric).Record(d)
+}
+
+func (a *tally) histogram(of map[string]*results.Histogram, metric string) *results.Histogram {
+	h, ok := of[metric]
+	if !ok {
+		h = results.NewHistogram(a.upTo)
+		of[metric] = h
+	}
+	return h
+}
+
+// tick closes the interval that ends at the given moment of the trial. A session belongs to the interval in which it
+// ended: one that is still open cannot be waited for.
+func (a *tally) tick(at time.Duration, inFlight int) {
+	if at <= a.now.at {
+		return
+	}
+	s := &a.now.second
+	s.AtS, s.LengthS, s.InFlight = (a.now.at - a.from).Seconds(), (at - a.now.at).Seconds(), int64(inFlight)
+	response := a.now.metrics["response"]
+	s.P50MS, s.P99MS, s.MaxMS = response.Quantile(0.5), response.Quantile(0.99), response.Max()
+	a.series = append(a.series, *s)
+	a.write(at)
+	a.now = interval{at: at, metrics: a.now.metrics}
+}
+
+func (a *tally) write(at time.Duration) {
+	for _, metric := range results.Metrics {
+		h := a.now.metrics[metric]
+		if h.Count() == 0 {
+			continue
+		}
+		if err := a.lines.Interval(a.label+"|"+metric, a.now.at, at-a.now.at, h); err != nil && a.err == nil {
+			a.err = fmt.Errorf("histogram log: %w", err)
+		}
+		h.Reset()
+	}
+}
+
+// finish closes the last interval and adds what was found over the whole.
+func (a *tally) finish(at time.Duration) check.Findings {
+	a.order.finish()
+	if a.order.handoff.Count() > 0 {
+		a.whole["handoff"] = a.order.handoff
+	}
+	a.tick(max(at, a.now.at+time.Millisecond), 0)
+	f := a.sweep.Finish()
+	c := &a.counts
+	c.Overruns, c.Violations, c.MisDeletes = f.Overruns, f.Violations, f.MisDeletes
+	c.StaleWrites, c.LostUpdates = f.StaleWrites, f.LostUpdates
+	return f
+}

@@ -1,0 +1,300 @@
+// Package bench runs trials: it joins load, retry, strategy and topology into sessions, records what they do, and
+// measures what that cost. A trial is warm-up, measurement, drain, audit, cleaning; its result is plain data.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockbench/lockbench/internal/check"
+	"github.com/lockbench/lockbench/internal/load"
+	"github.com/lockbench/lockbench/results"
+	"github.com/lockbench/lockbench/scenarios"
+	"github.com/lockbench/lockbench/strategies"
+	"github.com/lockbench/lockbench/strategies/clock"
+	"github.com/lockbench/lockbench/strategies/retry"
+	"github.com/lockbench/lockbench/topologies"
+)
+
+// collectEvery is how often the collector empties the recorder: seldom enough to cost nothing, often enough that
+// buffers stay small.
+const collectEvery = 50 * time.Millisecond
+
+// grace is what sessions get beyond their own limits once a trial must end.
+const grace = 10 * time.Second
+
+// Trial is one measurement of one point on a running topology.
+type Trial struct {
+	Run      string // id; all keys begin with lockbench:<run>:
+	Scenario string
+	Point    scenarios.Point
+	Number   int // of the point, from 1
+	Order    int // in the run, from 1
+	Seed     uint64
+	Clock    clock.Clock
+	Topology *topologies.Topology
+	Idle     []*float64   // CPU of each server without load, in cores
+	Began    time.Time    // wall-clock fact
+	Ops      io.Writer    // every Op as a JSON line; nil: none
+	Progress func(Moment) // once a second; nil: nobody listens
+	HLog     io.Writer    // the histogram log
+}
+
+// Moment is what a running trial shows.
+type Moment struct {
+	Elapsed, Total time.Duration // of warm-up and measurement
+	InFlight       int
+	Second         results.Second // the last whole second of the measured window
+}
+
+// TargetError: the servers under test failed, so that the run must end.
+type TargetError struct{ Err error }
+
+func (e *TargetError) Error() string { return "target failed: " + e.Err.Error() }
+func (e *TargetError) Unwrap() error { return e.Err }
+
+// Measure runs the trial. When ctx ends no further session starts, those under way are drained, and what was measured
+// is a valid partial trial. The error is a *TargetError when the servers failed; the trial holds what was measured.
+func (t *Trial) Measure(ctx context.Context) (results.Trial, error) {
+	r := &running{Trial: t}
+	if err := r.prepare(ctx); err != nil {
+		return results.Trial{}, err
+	}
+	r.execute(ctx)
+	return r.conclude(ctx)
+}
+
+// running is a trial while it runs.
+type running struct {
+	*Trial
+	entry  strategies.Entry
+	work   *workload
+	plan   load.Plan
+	tally  *tally
+	length time.Duration // warm-up and measurement
+
+	stop    context.CancelCauseFunc // of the schedule
+	kill    context.CancelFunc      // of the sessions
+	failure atomic.Pointer[TargetError]
+
+	measuring  bool // the measured window was reached
+	before     []serverReading
+	after      []serverReading
+	client     [2]clientReading
+	watch      *watch
+	late       *lateness
+	ended      time.Duration // end of the schedule, on the clock
+	drained    time.Duration
+	openAtFrom int
+	openAtEnd  int
+}
+
+// measured is the length of the measured window.
+func measured(s *scenarios.Scenario) time.Duration { return s.Phases.Measure }
+
+// prepare builds everything, so that nothing is left to fail once sessions start.
+func (r *running) prepare(ctx context.Context) error {
+	s := r.Point.Scenario
+	var err error
+	if r.tally, err = newTally(r.Trial); err != nil {
+		return err
+	}
+	if r.work, err = r.compile(); err != nil {
+		return err
+	}
+	r.entry, _ = strategies.Find(r.Point.Strategy.Name)
+	if r.plan, err = plan(s, r.Seed); err != nil {
+		return err
+	}
+	r.length = s.Phases.Warmup + measured(s)
+	r.late = &lateness{late: results.NewHistogram(results.DefaultRange)}
+	if s.Client.Open == onDemand {
+		for _, server := range r.Topology.Servers {
+			if err := server.Cold(); err != nil {
+				return fmt.Errorf("close connections to %s: %w", server.Name, err)
+			}
+		}
+	}
+	runtime.GC() // each trial starts with the same heap
+	return ctx.Err()
+}
+
+// onDemand is the value of client.open for a pool that is not opened before.
+const onDemand = "on-demand"
+
+// lead lets everything that runs beside the sessions start before them.
+const lead = 20 * time.Millisecond
+
+func (r *running) execute(ctx context.Context) {
+	schedule, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	life, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+	beside, end := context.WithCancel(context.WithoutCancel(ctx))
+	r.stop, r.kill, r.work.life = stop, kill, life
+	r.work.start = r.Clock.Now() + lead
+	r.watch = newWatch(r.Trial, r.work.start+r.tally.from, r.fail)
+
+	var others sync.WaitGroup
+	others.Go(func() { r.watch.run(beside) })
+	others.Go(func() { r.late.watch(beside, r.Clock) })
+	others.Go(func() { r.bound(schedule, beside) })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.plan(schedule, r.Clock, r.work.start, r.work.session)
+		if d, ok := r.work.locker.(strategies.Drainer); ok {
+			ctx, cancel := context.WithTimeout(life, releaseTimeout)
+			defer cancel()
+			_ = d.Drain(ctx) // what it leaves the audit counts
+		}
+	}()
+	r.collect(ctx, done)
+	end()
+	others.Wait()
+}
+
+// bound ends the sessions of a schedule that was stopped, if their own limits do not.
+func (r *running) bound(schedule, beside context.Context) {
+	select {
+	case <-beside.Done():
+		return
+	case <-schedule.Done():
+	}
+	if r.Clock.Sleep(beside, r.Point.Scenario.Lock.AcquireTimeout+grace) == nil {
+		r.kill()
+	}
+}
+
+// fail ends the schedule because the servers failed; the first reason stays.
+func (r *running) fail(err error) {
+	failure := &TargetError{err}
+	if r.failure.CompareAndSwap(nil, failure) {
+		r.stop(failure)
+	}
+}
+
+// collect empties the recorder until all sessions have ended, reads counters at the window's start and end, and cuts
+// the seconds.
+func (r *running) collect(ctx context.Context, done <-chan struct{}) {
+	var b batch
+	every := time.NewTicker(collectEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-done:
+			r.drained = r.Clock.Now()
+			r.after, _ = readServers(ctx, r.Clock, r.Topology.Servers)
+			r.client[1] = readClient(r.Clock)
+			r.take(&b)
+			return
+		case <-every.C:
+			r.take(&b)
+			r.phase(ctx, b.open)
+		}
+	}
+}
+
+func (r *running) take(b *batch) {
+	r.work.recorder.take(b)
+	r.tally.add(b, r.work.start)
+	if r.tally.failing >= failuresInARow {
+		r.fail(fmt.Errorf("%d sessions in a row ended with: %s", r.tally.failing, r.tally.failure))
+	}
+}
+
+// failuresInARow is how many sessions end with an error, none between them without, before the target counts as failed.
+const failuresInARow = 200
+
+// phase does what is due at this moment of the trial.
+func (r *running) phase(ctx context.Context, open int) {
+	at := r.Clock.Now() - r.work.start
+	if !r.measuring && at >= r.tally.from {
+		r.measuring = true
+		r.openAtFrom = open
+		r.before, _ = readServers(ctx, r.Clock, r.Topology.Servers)
+		r.client[0] = readClient(r.Clock)
+	}
+	for next := r.tally.now.at + second; r.measuring && at >= next; next += second {
+		r.tally.tick(next, open)
+		r.show(at, open)
+	}
+	if at < r.tally.to {
+		r.openAtEnd = open
+		r.ended = r.Clock.Now()
+	}
+}
+
+func (r *running) show(at time.Duration, open int) {
+	if r.Progress == nil || len(r.tally.series) == 0 {
+		return
+	}
+	r.Progress(Moment{Elapsed: at, Total: r.length, InFlight: open, Second: r.tally.series[len(r.tally.series)-1]})
+}
+
+// conclude judges, audits, cleans and sums up.
+func (r *running) conclude(ctx context.Context) (results.Trial, error) {
+	f := r.tally.finish(r.drained - r.work.start)
+	audit, err := r.audit(ctx)
+	if failure := r.failure.Load(); failure != nil {
+		err = failure
+	} else if err != nil {
+		err = &TargetError{err}
+	}
+	return r.result(ctx, f, audit, err), errors.Join(err, r.tally.err)
+}
+
+// audit looks for keys that outlived their sessions, and removes them.
+func (r *running) audit(ctx context.Context) (check.Aftermath, error) {
+	a := check.Aftermath{Excludes: r.entry.Excludes}
+	if r.entry.Excludes != strategies.ExcludesServer {
+		return a, nil
+	}
+	names := r.names()
+	ctx = context.WithoutCancel(ctx)
+	for _, s := range r.Topology.Servers {
+		left, err := s.Audit(ctx, names)
+		if err != nil {
+			return a, err
+		}
+		remove := make([]string, len(left))
+		for i, k := range left {
+			remove[i] = k.Name
+			if k.TTL < 0 {
+				a.ImmortalKeys++
+			} else {
+				a.OrphanKeys++
+			}
+		}
+		if err := s.Remove(ctx, remove); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// names lists every key at the servers that a session can have created.
+func (r *running) names() []string {
+	var all []string
+	namer, many := r.work.locker.(strategies.Namer)
+	for _, i := range r.work.touched.members() {
+		if key := r.work.name(i); many {
+			all = append(all, namer.Names(key)...)
+		} else {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// counted: attempts are, but for those that a lock makes on its own while it blocks.
+func (t *Trial) counted() bool {
+	entry, ok := retry.Find(t.Point.Retry.Name)
+	return ok && entry.Mode != retry.Block
+}

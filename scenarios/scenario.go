@@ -32,13 +32,21 @@ type Scenario struct {
 	Faults         []Fault
 	Expect         map[string]string // label or label/retry -> verdict
 	Baseline       string            // "a-a": the same points once more under another name; "" none
+	Matrix         []Axis            // of the file, for writing it back; the cells follow from it
+	Exclude        [][]Param         // points to skip: matrix paths, strategy, retry (labels); all of one entry must match
 	Cells          []Cell            // at least one
+}
+
+// Axis is one line of the matrix: a path and the values it takes, as written.
+type Axis struct {
+	Path   string
+	Values []string
 }
 
 // Cell is one combination of the matrix: its coordinates in the order of the file, and the scenario with them set.
 type Cell struct {
 	Params   []Param
-	Scenario *Scenario // its own Cells is nil
+	Scenario *Scenario // its own Matrix, Exclude and Cells are nil
 }
 
 // Param is one coordinate, as {"load.open.rate", "100"}. Rates print without "/s".

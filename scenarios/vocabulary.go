@@ -12,6 +12,9 @@ type Vocabulary struct {
 	Shapes        []Name
 	Providers     []Name
 	Sabotages     []Name
+	// Features are parts of a file that are no names and that a build may lack, with the reason in Missing. Those that
+	// Read asks for: processes, network, rueidis, multiplexed, postgres, until.
+	Features []Name
 }
 
 // Name is one thing a scenario can name.

@@ -214,6 +214,7 @@ type RunData struct {
 	Run      Run
 	Summary  *Summary // nil where the run ended before it was written
 	Trials   []Trial  // in the order of the run
+	Logs     []string // interval logs of trials that are there, as "trials/001-a-t1.hlog"
 	Scenario []byte   // scenario.yaml; nil where there is none
 }
 
@@ -248,7 +249,10 @@ func read(root *os.Root) (RunData, error) {
 	if data.Summary, err = readSummary(root); err != nil {
 		return data, err
 	}
-	data.Trials, err = readTrials(root)
+	if data.Trials, err = readTrials(root); err != nil {
+		return data, err
+	}
+	data.Logs, err = fs.Glob(root.FS(), path.Join(TrialsDir, "*.hlog"))
 	return data, err
 }
 
@@ -352,4 +356,15 @@ func in(name string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", name, err)
+}
+
+// EncodeSummary writes a summary as the file has it.
+func EncodeSummary(w io.Writer, s Summary) error {
+	s.Schema = SummarySchema
+	b, err := encode(s)
+	if err != nil {
+		return fmt.Errorf("encode summary: %w", err)
+	}
+	_, err = w.Write(b)
+	return err
 }

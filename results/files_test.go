@@ -78,6 +78,9 @@ func TestARunReadsBackAsItWasWritten(t *testing.T) {
 	if len(data.Trials) != 2 || data.Trials[0].Order != 1 {
 		t.Fatalf("%d trials, first is order %d; want 2 in the order of the run", len(data.Trials), data.Trials[0].Order)
 	}
+	if d := cmp.Diff([]string{"trials/002-set-px-lua.fixed-t2.hlog"}, data.Logs); d != "" {
+		t.Errorf("logs (-want +got):\n%s", d)
+	}
 	want, _ := json.Marshal(func() Trial { t := exampleTrial(2); t.Schema = TrialSchema; return t }())
 	got, _ := json.Marshal(data.Trials[1])
 	if d := cmp.Diff(string(want), string(got)); d != "" {

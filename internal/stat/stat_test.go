@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The ranks are those of the table of the sign-test interval, Conover, table A3 read for p = 1/2; also in D. Altman
-// et al., Statistics with Confidence, table 18.4.
+// The ranks are those of the table of the sign-test interval, Conover, table A3 read for p = 1/2.
 func TestMedianIntervalUsesThePublishedRanks(t *testing.T) {
 	for n, want := range map[int]int{1: 0, 5: 0, 6: 1, 7: 1, 8: 1, 9: 2, 10: 2, 11: 2, 12: 3, 15: 4, 20: 6, 25: 8, 30: 10, 40: 14, 50: 18, 100: 40} {
 		if got := rank(n); got != want {

@@ -24,7 +24,7 @@ func (r *running) compile() (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, mode, err := newPolicy(r.Point.Retry)
+	policy, mode, err := NewPolicy(r.Point.Retry)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (r *running) locker(row scenarios.Strategy) (strategies.Locker, error) {
 	return strategies.New(row.Name, env, row.Options)
 }
 
-// newPolicy builds the retry policy; stages are the one argument that scenarios spells in its own type.
-func newPolicy(r scenarios.Retry) (retry.Policy, retry.Mode, error) {
+// NewPolicy builds the retry policy that a scenario names; stages are the one argument that scenarios spells in its own type.
+func NewPolicy(r scenarios.Retry) (retry.Policy, retry.Mode, error) {
 	args := map[string]any{}
 	for name, v := range r.Args {
 		if stages, ok := v.([]scenarios.RetryStage); ok {

@@ -11,7 +11,7 @@ import (
 // shards spread recording over mutexes; a session stays on one. More gain nothing at lock rates.
 const shards = 8
 
-// recorder takes what sessions report. Sessions only append to buffers; one collector empties them and does the
+// recorder takes what sessions report. Sessions only append to buffers; one collector takes them away and does the
 // costly work, so that recording stays off the measured path: a mutex and a copy.
 type recorder struct {
 	shards [shards]shard
@@ -28,7 +28,8 @@ type shard struct {
 }
 
 type attempt struct {
-	started, took time.Duration // of the session; of the attempt
+	session time.Duration // its intended time
+	took    time.Duration
 }
 
 const none = time.Duration(math.MaxInt64)
@@ -81,26 +82,26 @@ func (r *recorder) drop(op *results.Op) {
 	s.mu.Unlock()
 }
 
-// batch is what sessions reported since the last one.
+// batch is what sessions reported since the last one, a part for each shard.
 type batch struct {
-	ops      []results.Op
-	attempts []attempt
+	parts [shards]struct {
+		ops      []results.Op
+		attempts []attempt
+	}
 	// frontier: no session that is still open, or will open, has an event before it.
 	frontier time.Duration
 	open     int // sessions in flight
 }
 
-// take empties the buffers into b, reusing its memory. The clock is read before the shards: a session that opens in a
-// shard already passed begins after that reading.
+// take exchanges the buffers with those of b, which sessions fill next. The clock is read before the shards: a session
+// that opens in a shard already passed begins after that reading.
 func (r *recorder) take(b *batch) {
-	b.ops, b.attempts, b.open = b.ops[:0], b.attempts[:0], 0
-	b.frontier = r.now()
+	b.frontier, b.open = r.now(), 0
 	for i := range r.shards {
-		s := &r.shards[i]
+		s, part := &r.shards[i], &b.parts[i]
 		s.mu.Lock()
-		b.ops = append(b.ops, s.ops...)
-		b.attempts = append(b.attempts, s.attempts...)
-		s.ops, s.attempts = s.ops[:0], s.attempts[:0]
+		s.ops, part.ops = part.ops[:0], s.ops
+		s.attempts, part.attempts = part.attempts[:0], s.attempts
 		for _, at := range s.open {
 			b.frontier = min(b.frontier, at)
 		}

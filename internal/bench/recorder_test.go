@@ -20,7 +20,7 @@ func TestNoOpArrivesFromBeforeTheFrontier(t *testing.T) {
 			defer live.Add(-1)
 			for i := range 5000 {
 				ticket, at := r.begin(int64(i*8 + w))
-				ticket.attempted(attempt{started: at})
+				ticket.attempted(attempt{session: at})
 				r.end(ticket, &results.Op{N: int64(i*8 + w), Started: at})
 			}
 		})
@@ -31,16 +31,18 @@ func TestNoOpArrivesFromBeforeTheFrontier(t *testing.T) {
 	for last := false; !last; {
 		last = live.Load() == 0
 		r.take(&b)
-		for _, op := range b.ops {
-			if op.Started < frontier {
-				t.Fatalf("session started at %v arrived after the frontier %v", op.Started, frontier)
+		for i := range b.parts {
+			for _, op := range b.parts[i].ops {
+				if op.Started < frontier {
+					t.Fatalf("session started at %v arrived after the frontier %v", op.Started, frontier)
+				}
 			}
+			ops, attempts = ops+len(b.parts[i].ops), attempts+len(b.parts[i].attempts)
 		}
 		if b.frontier < frontier {
 			t.Fatalf("frontier went back from %v to %v", frontier, b.frontier)
 		}
 		frontier = b.frontier
-		ops, attempts = ops+len(b.ops), attempts+len(b.attempts)
 	}
 	writers.Wait()
 	if ops != 40000 || attempts != 40000 || b.open != 0 {

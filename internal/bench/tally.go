@@ -79,18 +79,24 @@ func (a *tally) counted(op *results.Op) bool { return op.Intended >= a.from && o
 // add takes one batch and settles what its frontier, relative to the trial's start, allows.
 func (a *tally) add(b *batch, start time.Duration) {
 	frontier := b.frontier - start
-	for i := range b.ops {
-		a.op(&b.ops[i])
-	}
-	for _, t := range b.attempts {
-		if t.started >= a.from && t.started < a.to {
-			a.attempts.All++
-			a.now.second.Attempts++
-			a.record("attempt", t.took)
+	for i := range b.parts {
+		for j := range b.parts[i].ops {
+			a.op(&b.parts[i].ops[j])
+		}
+		for _, t := range b.parts[i].attempts {
+			a.attempt(t)
 		}
 	}
 	a.sweep.Settle(frontier)
 	a.order.settle(frontier)
+}
+
+func (a *tally) attempt(t attempt) {
+	if t.session >= a.from && t.session < a.to {
+		a.attempts.All++
+		a.now.second.Attempts++
+		a.record("attempt", t.took)
+	}
 }
 
 func (a *tally) op(op *results.Op) {

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockbench/lockbench/internal/bench"
+	"github.com/lockbench/lockbench/internal/report"
+	"github.com/lockbench/lockbench/results"
+	"github.com/lockbench/lockbench/scenarios"
+	"github.com/lockbench/lockbench/strategies/clock"
+	"github.com/lockbench/lockbench/topologies"
+)
+
+// runsFolder is where runs go unless --out says otherwise.
+const runsFolder = "results/runs"
+
+// runFlags are the flags of run.
+type runFlags struct {
+	provider, address, out, trials, seed string
+	set                                  []string
+	ops, json, yes, noProgress           bool
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run FILE...",
+		Short: "Measure scenarios: a table on stdout, files and a report in the run folder",
+		Long: `run measures each FILE, a path or the name of a built-in scenario, and writes a run folder with the table, charts,
+report and raw data. Everything that it starts it stops again, also on Ctrl-C; what was measured by then is kept.
+
+Exit status: 0 pass, 1 the target failed, 2 bad usage or file, 3 this machine cannot do it, 4 a threshold failed or a
+verdict differs from what was expected, 6 the measurement is invalid or a threshold unknown, 130 interrupted.`,
+		Example: `  lockbench run quickstart
+  lockbench run retry-storm --set load.closed.clients=100 --trials 5
+  lockbench run my.yaml --address redis.example.net:6379 --yes`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, files []string) error { return a.run(c.Context(), files, f) },
+	}
+	c.Flags().StringVar(&f.provider, "provider", "", "auto, container, process, embedded or external, instead of the file's topology.provider")
+	c.Flags().StringVar(&f.address, "address", "", "measure these servers, host:port[,host:port...]; the file may name user and password")
+	c.Flags().StringVar(&f.out, "out", "", "run folder; with several files a folder with one run folder a scenario (default "+runsFolder+"/<run id>)")
+	c.Flags().StringVar(&f.trials, "trials", "", "trials a point, instead of the file's")
+	c.Flags().StringVar(&f.seed, "seed", "", "seed, instead of the file's")
+	c.Flags().StringArrayVar(&f.set, "set", nil, "set one value of the file, as load.open.rate=200/s; may be repeated")
+	c.Flags().BoolVar(&f.ops, "ops", false, "keep every session as a line of trials/*.ops.jsonl")
+	c.Flags().BoolVar(&f.json, "json", false, "print summary.json instead of the table")
+	c.Flags().BoolVar(&f.yes, "yes", false, "measure a server that is not on this machine although it holds keys")
+	c.Flags().BoolVar(&f.noProgress, "no-progress", false, "no progress on stderr")
+	return c
+}
+
+// sets turns the flags that change the scenario into values of its keys, so that they are checked like the file's.
+func (f runFlags) sets() []string {
+	set := slices.Clone(f.set)
+	if f.provider != "" {
+		set = append(set, "topology.provider="+f.provider)
+	}
+	if f.address != "" {
+		if f.provider == "" {
+			set = append(set, "topology.provider="+topologies.External)
+		}
+		set = append(set, "topology.addresses=["+strings.ReplaceAll(f.address, ",", ", ")+"]")
+	}
+	if f.trials != "" {
+		set = append(set, "trials="+f.trials)
+	}
+	if f.seed != "" {
+		set = append(set, "seed="+f.seed)
+	}
+	return set
+}
+
+func (a *app) run(ctx context.Context, files []string, f runFlags) error {
+	all, err := read(files, f.sets())
+	if err != nil {
+		return err
+	}
+	if err := distinctNames(all); err != nil && f.out != "" {
+		return usageError(err)
+	}
+	worst := statusPass
+	for _, s := range all {
+		status, err := a.runOne(ctx, s, f, len(all) > 1)
+		if err != nil {
+			fmt.Fprintf(a.errOut, "lockbench: %s: %v\n", s.Name, err)
+		}
+		worst = severer(worst, status)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if worst != statusPass {
+		return &statusError{status: worst}
+	}
+	return nil
+}
+
+// distinctNames: each scenario gets a folder of its name under --out.
+func distinctNames(all []*scenarios.Scenario) error {
+	for i, s := range all {
+		if slices.ContainsFunc(all[:i], func(o *scenarios.Scenario) bool { return o.Name == s.Name }) {
+			return fmt.Errorf("two files name their scenario %q: they would share a folder of --out", s.Name)
+		}
+	}
+	return nil
+}
+
+// runOne measures one scenario and returns its exit status.
+func (a *app) runOne(ctx context.Context, s *scenarios.Scenario, f runFlags, several bool) (int, error) {
+	password, err := topologies.ResolvePassword(s.Topology.Auth.PasswordFrom)
+	if err != nil {
+		return statusUsage, err
+	}
+	var random [4]byte
+	rand.Read(random[:])
+	id := results.NewRunID(time.Now(), s.Name, random)
+	folder, err := results.Create(runFolder(f.out, id, s.Name, several))
+	if err != nil {
+		return statusFailed, err
+	}
+	defer folder.Close()
+	yaml := scenarios.Marshal(s, vocabulary())
+	if err := folder.WriteScenario(yaml); err != nil {
+		return statusFailed, err
+	}
+	facts := a.facts(ctx, id, s, yaml)
+	run := &bench.Run{
+		ID: id, Scenario: s, Clock: clock.Wall(), Providers: providers(), Password: password, Yes: f.yes,
+		Folder: folder, KeepOps: f.ops, Listener: newProgress(a.errOut, s, f.noProgress),
+	}
+	outcome, failure := run.Execute(ctx)
+	return a.conclude(s, facts, folder, outcome, failure, f.json)
+}
+
+func runFolder(out, id, scenario string, several bool) string {
+	switch {
+	case out == "":
+		return filepath.Join(runsFolder, id)
+	case several:
+		return filepath.Join(out, scenario)
+	}
+	return out
+}
+
+// facts are what run.json knows before the run.
+func (a *app) facts(ctx context.Context, id string, s *scenarios.Scenario, yaml []byte) results.Run {
+	v, commit := build()
+	sum := sha256.Sum256(yaml)
+	r := results.Run{
+		Run: id, Scenario: s.Name, Question: s.Question, Command: append([]string{"lockbench"}, a.args...),
+		Version: v, Commit: commit, Seed: s.Seed, ScenarioSHA: hex.EncodeToString(sum[:]),
+		BeganUTC: time.Now().UTC().Format(time.RFC3339), Environment: environment(ctx),
+	}
+	for _, p := range s.Points() {
+		r.Points = append(r.Points, p.Name)
+	}
+	return r
+}
+
+// conclude writes and prints what there is, also after a failure, and decides the exit status.
+func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.Folder, o bench.Outcome, failure error, asJSON bool) (int, error) {
+	run.Order, run.Topologies = o.Order, o.Topologies
+	run.EndedUTC = time.Now().UTC().Format(time.RFC3339)
+	run.Status = statusOf(failure)
+	if failure != nil {
+		run.Error = failure.Error()
+	}
+	run.Expects = expects(s, o.Trials)
+	summary := report.Summarise(run, o.Trials)
+	run.Thresholds = thresholds(s, summary)
+	run.Exit = exitStatus(failure, run, summary)
+	data := results.RunData{Dir: folder.Dir(), Run: run, Summary: &summary, Trials: o.Trials}
+	err := errors.Join(folder.WriteRun(run), folder.WriteSummary(summary))
+	if len(o.Trials) > 0 {
+		err = errors.Join(err, report.Write(folder, data), a.show(folder, data, asJSON))
+	}
+	if err != nil {
+		return severer(run.Exit, statusFailed), errors.Join(failure, err)
+	}
+	if errors.Is(failure, context.Canceled) {
+		failure = nil // the user knows
+	}
+	return run.Exit, failure
+}
+
+func statusOf(failure error) results.Status {
+	switch {
+	case failure == nil:
+		return results.Complete
+	case errors.Is(failure, context.Canceled):
+		return results.Interrupted
+	}
+	return results.RunFailed
+}
+
+func (a *app) show(folder *results.Folder, d results.RunData, asJSON bool) error {
+	if asJSON {
+		return results.EncodeSummary(a.out, *d.Summary)
+	}
+	if err := report.Text(a.out, d); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.errOut, "report: %s\n", filepath.Join(folder.Dir(), "report.html"))
+	return err
+}
+
+// expects compares the verdict of every trial with what the scenario expects of its point.
+func expects(s *scenarios.Scenario, trials []results.Trial) []results.ExpectResult {
+	var all []results.ExpectResult
+	for _, p := range s.Points() {
+		want, ok := s.Expect[p.Strategy.Label+"/"+p.Retry.Label]
+		if !ok {
+			want, ok = s.Expect[p.Strategy.Label]
+		}
+		if !ok {
+			continue
+		}
+		e := results.ExpectResult{Point: p.Name, Expected: results.Verdict(want), Got: results.NotKnown, Pass: true}
+		found := false
+		for _, t := range trials {
+			if t.Point != p.Name {
+				continue
+			}
+			got := results.NotKnown
+			if t.Verdict != nil {
+				got = *t.Verdict
+			}
+			if !found || got != e.Expected {
+				e.Got = got
+			}
+			found = true
+			e.Pass = e.Pass && got == e.Expected
+		}
+		e.Pass = e.Pass && found
+		all = append(all, e)
+	}
+	return all
+}
+
+// thresholds holds every point against the thresholds that are about it.
+func thresholds(s *scenarios.Scenario, summary results.Summary) []results.ThresholdResult {
+	var all []results.ThresholdResult
+	points := s.Points()
+	for _, threshold := range s.Thresholds {
+		for _, measured := range summary.Points {
+			i := slices.IndexFunc(points, func(p scenarios.Point) bool { return p.Name == measured.Name })
+			if i < 0 || !threshold.Applies(points[i]) {
+				continue
+			}
+			all = append(all, judge(threshold, measured))
+		}
+	}
+	return all
+}
+
+func judge(t scenarios.Threshold, p results.Point) results.ThresholdResult {
+	r := results.ThresholdResult{Threshold: t.Text, Point: p.Name, Result: "unknown"}
+	metric, ok := results.MetricNamed(t.Metric)
+	if !ok {
+		return r
+	}
+	if r.Value = metric.Of(p); r.Value == nil {
+		return r
+	}
+	r.Result = "fail"
+	if t.Holds(*r.Value) {
+		r.Result = "pass"
+	}
+	return r
+}
+
+// severity is the order in which exit statuses win, from the strongest.
+var severity = []int{statusInterrupted, statusFailed, statusUsage, statusUnfit, statusThreshold, statusInvalid, statusPass}
+
+func severer(a, b int) int {
+	if slices.Index(severity, b) < slices.Index(severity, a) {
+		return b
+	}
+	return a
+}
+
+// exitStatus is the first that applies of: interrupted, failed, bad usage, machine not fit, verdict differs from what
+// was expected, measurement invalid or a threshold unknown, a threshold failed.
+func exitStatus(failure error, run results.Run, s results.Summary) int {
+	var unfit *bench.UnfitError
+	switch {
+	case errors.Is(failure, context.Canceled):
+		return statusInterrupted
+	case errors.As(failure, &unfit):
+		return statusUnfit
+	case failure != nil:
+		return statusFailed
+	case slices.ContainsFunc(run.Expects, func(e results.ExpectResult) bool { return !e.Pass }):
+		return statusThreshold
+	case slices.ContainsFunc(s.Points, func(p results.Point) bool { return p.Valid == 0 }),
+		slices.ContainsFunc(run.Thresholds, func(t results.ThresholdResult) bool { return t.Result == "unknown" }):
+		return statusInvalid
+	case slices.ContainsFunc(run.Thresholds, func(t results.ThresholdResult) bool { return t.Result == "fail" }):
+		return statusThreshold
+	}
+	return statusPass
+}

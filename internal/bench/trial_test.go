@@ -1,0 +1,189 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockbench/lockbench/results"
+	"github.com/lockbench/lockbench/scenarios"
+	"github.com/lockbench/lockbench/strategies/clock"
+	"github.com/lockbench/lockbench/topologies"
+	"github.com/lockbench/lockbench/topologies/process"
+)
+
+// scenario is a short one on one key, to be changed by tests.
+func scenario() *scenarios.Scenario {
+	return &scenarios.Scenario{
+		Name: "test", Seed: 7,
+		Topology: scenarios.Topology{Shape: topologies.Single, Nodes: 1},
+		Load:     scenarios.Load{Open: &scenarios.Open{Rate: 100, Arrivals: "poisson"}, MaxInFlight: 1000},
+		Client:   scenarios.Client{Library: "go-redis", Mode: "pooled", Open: "before"},
+		Keys:     scenarios.Keys{Count: 1, Popularity: scenarios.Popularity{Kind: "uniform"}},
+		Hold:     scenarios.Dist{Kind: "constant", Args: map[string]time.Duration{"value": 5 * time.Millisecond}},
+		Lock:     scenarios.Lock{TTL: 10 * time.Second, AcquireTimeout: 5 * time.Second},
+		Resource: scenarios.Resource{Kind: "counter"},
+		Phases:   scenarios.Phases{Warmup: 200 * time.Millisecond, Measure: 2 * time.Second},
+		Trials:   scenarios.Trials{Count: 1},
+	}
+}
+
+func point(s *scenarios.Scenario, strategy, retry string, args map[string]any) scenarios.Point {
+	return scenarios.Point{
+		Name: strategy + "/" + retry, Slug: strategy + "." + retry, Topology: s.Topology, Scenario: s,
+		Strategy: scenarios.Strategy{Name: strategy, Label: strategy}, Retry: scenarios.Retry{Name: retry, Label: retry, Args: args},
+	}
+}
+
+// redis starts a private server for the test.
+func redis(t testing.TB, p scenarios.Point) *topologies.Topology {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if strings.Contains(os.Getenv("LOCKBENCH_REQUIRE"), "redis") {
+			t.Fatal("LOCKBENCH_REQUIRE names redis, but no redis-server is on PATH")
+		}
+		t.Skip("no redis-server on PATH")
+	}
+	ctx := context.Background()
+	top, err := process.Provider{}.Start(ctx, Spec(p, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { top.Close(ctx) })
+	return top
+}
+
+// measure runs one trial and returns it with its sessions.
+func measure(t testing.TB, ctx context.Context, top *topologies.Topology, p scenarios.Point) (results.Trial, []results.Op, error) {
+	t.Helper()
+	var log, ops bytes.Buffer
+	base, err := idle(context.Background(), clock.Wall(), top.Servers, 100*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := &Trial{Run: "test", Scenario: "test", Point: p, Number: 1, Order: 1, Seed: 7, Clock: clock.Wall(), Topology: top, Idle: base, HLog: &log, Ops: &ops}
+	got, err := trial.Measure(ctx)
+	var all []results.Op
+	for d := json.NewDecoder(&ops); ; {
+		var op results.Op
+		if d.Decode(&op) != nil {
+			break
+		}
+		all = append(all, op)
+	}
+	return got, all, err
+}
+
+func checkSums(t *testing.T, c results.Counts) {
+	t.Helper()
+	if sum := c.Acquired + c.Rejected + c.GaveUp + c.Timeout + c.Error + c.Dropped; sum != c.Scheduled || c.Scheduled == 0 {
+		t.Errorf("outcomes add up to %d of %d scheduled: %+v", sum, c.Scheduled, c)
+	}
+	if sum := c.Released + c.Expired + c.Stolen + c.ReleaseUnknown; sum != c.Acquired {
+		t.Errorf("release outcomes add up to %d of %d acquired: %+v", sum, c.Acquired, c)
+	}
+}
+
+// TestLindley holds the recorded waits of an in-process FIFO lock against Lindley's recursion, session by session:
+// W[n+1] = max(0, W[n] + S[n] - A[n]). Source: D. V. Lindley, The Theory of Queues with a Single Server, 1952.
+func TestLindley(t *testing.T) {
+	s := scenario()
+	s.Hold = scenarios.Dist{Kind: "exponential", Args: map[string]time.Duration{"mean": 5 * time.Millisecond}}
+	s.Load.Open.Rate = 120
+	p := point(s, "noop", "native", nil)
+	got, ops, err := measure(t, context.Background(), inProcess().topology, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSums(t, got.Counts)
+	checkLindley(t, ops)
+}
+
+// checkLindley replays the recursion with realised starts and holds. A session's service ends when the next one can
+// be granted: when its release has returned. What remains is the time a hand-over takes, which no recursion knows:
+// a session may be granted later than the recursion says by that, and never earlier.
+func checkLindley(t *testing.T, ops []results.Op) {
+	t.Helper()
+	sort.Slice(ops, func(i, j int) bool { return ops[i].Decided < ops[j].Decided })
+	var late []time.Duration
+	passed := 0
+	for i := 1; i < len(ops); i++ {
+		free := ops[i-1].Left
+		expected := max(ops[i].Started, free)
+		if ops[i].Decided < expected {
+			t.Fatalf("session %d was granted %v before the lock was free and wanted", ops[i].N, expected-ops[i].Decided)
+		}
+		if ops[i-1].Started > ops[i].Started+time.Millisecond { // a session may be held up between its start and the queue
+			passed++
+		}
+		late = append(late, ops[i].Decided-expected)
+	}
+	if passed > len(ops)/50 {
+		t.Fatalf("%d of %d sessions were not granted first come, first served", passed, len(ops))
+	}
+	sort.Slice(late, func(i, j int) bool { return late[i] < late[j] })
+	if median := late[len(late)/2]; median > time.Millisecond {
+		t.Fatalf("half of the grants came %v or more after the recursion's moment", median)
+	}
+}
+
+func TestTrialOnRedisMeasuresWhatItDoes(t *testing.T) {
+	s := scenario()
+	p := point(s, "set-px-lua", "fixed", map[string]any{"wait": 2 * time.Millisecond})
+	got, ops, err := measure(t, context.Background(), redis(t, p), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSums(t, got.Counts)
+	if got.Verdict == nil || *got.Verdict != results.Safe {
+		t.Errorf("verdict %v (%s), want safe", got.Verdict, got.Reason)
+	}
+	if got.Counts.OrphanKeys+got.Counts.ImmortalKeys != 0 {
+		t.Errorf("keys left behind: %+v", got.Counts)
+	}
+	if c := got.Redis.CrossCheck; c == nil || *c < 0.9 || *c > 1.1 {
+		t.Errorf("commandstats and our own count differ: ratio %v", c)
+	}
+	if got.Redis.CPUSeconds == nil || got.Redis.Bytes == 0 || got.Redis.Commands < 2*got.Counts.Acquired {
+		t.Errorf("cost = %+v", got.Redis)
+	}
+	if int64(len(ops)) < got.Counts.Scheduled {
+		t.Errorf("%d sessions kept, %d scheduled", len(ops), got.Counts.Scheduled)
+	}
+	if h := got.Histograms["handoff"]; h.Count() == 0 {
+		t.Error("no hand-off was seen though sessions waited")
+	}
+}
+
+func TestInterruptedTrialIsAPartialOne(t *testing.T) {
+	s := scenario()
+	p := point(s, "noop", "native", nil)
+	ctx, cancel := context.WithTimeout(context.Background(), 1200*time.Millisecond)
+	defer cancel()
+	got, _, err := measure(t, ctx, inProcess().topology, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSums(t, got.Counts)
+	if !got.Partial || got.MeasureS > 1.5 || *got.Verdict == results.Safe {
+		t.Errorf("partial %v, measured %v s, verdict %v", got.Partial, got.MeasureS, *got.Verdict)
+	}
+}
+
+func TestOverloadIsCalledSaturated(t *testing.T) {
+	s := scenario()
+	s.Load.Open.Rate, s.Lock.AcquireTimeout = 400, 500*time.Millisecond
+	got, _, err := measure(t, context.Background(), inProcess().topology, point(s, "noop", "native", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.State != results.Saturated || got.Counts.Timeout == 0 {
+		t.Errorf("state %v, %d timeouts; want saturated", got.State, got.Counts.Timeout)
+	}
+}

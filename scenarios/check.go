@@ -122,15 +122,28 @@ func (c checker) strategy(path string, row Strategy) {
 		shape = row.On.Shape
 		c.topology(path+".on", *row.On)
 	}
-	if name.Missing == "" && !fits(name.Needs, shape) {
-		c.fail(path, "%q needs %s, but the shape is %s; give the row its own, as `on: {shape: %s}`", row.Name, needs(name.Needs), shape, name.Needs)
+	if need := c.needsOf(name, row); name.Missing == "" && !fits(need, shape) {
+		c.fail(path, "%q needs %s, but the shape is %s; give the row its own, as `on: {shape: %s}`", row.Name, needs(need), shape, need)
 	}
 	if c.s.Nested > 0 && name.Missing == "" && row.Name != "reentrant" && row.Options["base"] != "reentrant" {
 		c.fail("hold.nested", "%q cannot be entered again by its holder: nested needs a reentrant strategy", row.Name)
 	}
 	if row.Sabotage != "" {
-		c.sabotage(path, row)
+		c.sabotage(path, name, row)
 	}
+}
+
+// needsOf is the shape that a row needs: what wraps a base needs what the base does.
+func (c checker) needsOf(name Name, row Strategy) string {
+	if base, ok := c.baseOf(row.Options); ok && name.Needs == "single" {
+		return base.Needs
+	}
+	return name.Needs
+}
+
+func (c checker) baseOf(options map[string]any) (Name, bool) {
+	base, _ := options["base"].(string)
+	return lookup(c.r.voc.Strategies, base)
 }
 
 // fits tells whether a shape offers what a strategy needs.
@@ -150,7 +163,10 @@ func needs(shape string) string {
 	return map[string]string{"single": "one keyspace", "independent": "independent servers", "replicated": "a master with replicas"}[shape]
 }
 
-func (c checker) sabotage(path string, row Strategy) {
+func (c checker) sabotage(path string, name Name, row Strategy) {
+	if how, ok := lookup(c.r.voc.Sabotages, row.Sabotage); ok && name.Missing == "" && !c.applies(how, name, row.Options) {
+		c.fail(path+".sabotage", "%q changes nothing in %q; it applies to %s", row.Sabotage, row.Name, strings.Join(how.Applies, ", "))
+	}
 	if c.root.find(path+".as") == nil {
 		c.fail(path, "a sabotaged row needs a name of its own: `as`")
 	}
@@ -160,6 +176,24 @@ func (c checker) sabotage(path string, row Strategy) {
 		}
 	}
 	c.fail(path, "a sabotaged row needs an `expect` for %q", row.Label)
+}
+
+// applies tells whether a sabotage changes a strategy, in itself, in its base, or in the base of that.
+func (c checker) applies(how, name Name, options map[string]any) bool {
+	if len(how.Applies) == 0 || slices.Contains(how.Applies, name.Name) {
+		return true
+	}
+	base, ok := c.baseOf(options)
+	if !ok || base.Name == name.Name {
+		return false
+	}
+	inner := map[string]any{}
+	for _, o := range base.Options {
+		if o.Name == "base" {
+			inner["base"] = o.Default
+		}
+	}
+	return c.applies(how, base, inner)
 }
 
 func (c checker) retries(params []Param, exclude [][]Param) {

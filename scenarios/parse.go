@@ -16,7 +16,7 @@ import (
 // Limits of a file. The parser needs 126 MB for 9,000 open brackets and 2.4 s for 30,000 nested lists (goccy/go-yaml
 // 1.19.2, measured), so depth and size are judged on the flat list of tokens, before it runs.
 const (
-	MaxFile   = 64 << 10 // bytes
+	MaxSize   = 64 << 10 // bytes
 	MaxDepth  = 32
 	maxTokens = 20_000
 )
@@ -48,8 +48,8 @@ func parse(src []byte) (n *node, err *Error) {
 
 func checkBytes(src []byte) *Error {
 	switch {
-	case len(src) > MaxFile:
-		return &Error{Message: fmt.Sprintf("the file is larger than %d KiB", MaxFile>>10)}
+	case len(src) > MaxSize:
+		return &Error{Message: fmt.Sprintf("the file is larger than %d KiB", MaxSize>>10)}
 	case len(bytes.TrimSpace(src)) == 0:
 		return &Error{Message: "the file is empty"}
 	}

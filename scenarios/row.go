@@ -183,13 +183,16 @@ func (r *reader) row(s *Strategy, name Name, n *node, path string) {
 		switch {
 		case i > 0:
 			fields[i].form.read(r, p.value, join(path, p.key))
+		case name.Missing != "": // its options do not exist yet either
 		case i < 0 && !slices.Contains(optionNames(name.Options), p.key):
 			r.unknown(p.at, path, fmt.Sprintf("the option of %s", name.Name), p.key, append(optionNames(name.Options), fieldNames(fields)...))
 		case i < 0:
 			rest.pairs = append(rest.pairs, p)
 		}
 	}
-	s.Options = r.options(name, rest, n.at, path)
+	if name.Missing == "" {
+		s.Options = r.options(name, rest, n.at, path)
+	}
 }
 
 func writeStrategy(s Strategy, v Vocabulary) *node {
@@ -270,6 +273,9 @@ func keysIn(pairs []pair) string {
 
 func (r *reader) policy(p *Retry, name Name, one pair, n *node, path string) {
 	r.choose(one.at, path, "the retry policy", one.key, r.voc.Retries)
+	if name.Missing != "" {
+		return // its options do not exist yet either
+	}
 	before := len(r.errs)
 	p.Args = r.options(name, one.value, one.at, join(path, one.key))
 	if len(r.errs) == before {

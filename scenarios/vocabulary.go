@@ -26,8 +26,9 @@ type Name struct {
 	Excludes string // none, process, server
 	Expires  bool   // has a TTL from its first command
 	Renews   bool
-	Native   bool   // can be used with the retry `native`
-	Bare     string // of retries and distributions: the option that a bare value sets, as in `fixed: 10ms`; "" none
+	Native   bool     // can be used with the retry `native`
+	Applies  []string // of sabotages: strategies that it changes, in themselves or in their base; empty: all
+	Bare     string   // of retries and distributions: the option that a bare value sets, as in `fixed: 10ms`; "" none
 	// Missing says why a known name cannot be used in this build, as "worker processes do not exist yet"; "" it can.
 	Missing string
 }

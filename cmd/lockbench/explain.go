@@ -167,7 +167,7 @@ func (d demand) warnPatience(n *notes) {
 		wait = time.Duration((1 - 1/d.busy) * d.share * float64(d.point.Scenario.Load.Closed.Clients) * float64(d.service))
 	}
 	if p.total < wait {
-		n.add(d.point.Name, fmt.Sprintf("tries for %s on average, but who meets a held lock waits %s or more: many will give up",
+		n.add(d.point.Name, fmt.Sprintf("tries for %s on average, but a held lock takes %s or more to get: many will give up",
 			p.total.Round(time.Millisecond), wait.Round(time.Millisecond)))
 	}
 }

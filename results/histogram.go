@@ -25,13 +25,19 @@ func Range(acquireTimeout, ttl time.Duration) time.Duration {
 	return max(2*acquireTimeout, 2*ttl, DefaultRange)
 }
 
+// digits that a histogram tells apart, and leastReach of its range: what the library needs at least.
+const (
+	digits     = 3
+	leastReach = 1000
+)
+
 // NewHistogram covers 1 us to upTo.
 func NewHistogram(upTo time.Duration) *Histogram {
-	return &Histogram{h: hdr.New(1, max(upTo, time.Millisecond).Microseconds(), 3)}
+	return &Histogram{h: hdr.New(1, max(upTo, leastReach*time.Microsecond).Microseconds(), digits)}
 }
 
 // NewCounts covers plain numbers up to 10 million.
-func NewCounts() *Histogram { return &Histogram{h: hdr.New(1, 10_000_000, 3)} }
+func NewCounts() *Histogram { return &Histogram{h: hdr.New(1, 10_000_000, digits)} }
 
 // Record adds a duration; negative ones count as 0.
 func (h *Histogram) Record(d time.Duration) { h.RecordN(max(d, 0).Microseconds(), 1) }
@@ -59,12 +65,22 @@ func (h *Histogram) Overflow() int64 {
 	return h.overflow
 }
 
-// Merge adds the counts of o, which may be nil or of a smaller range.
+// Merge adds the counts of o, which may be nil. Where o reaches further, h does afterwards.
 func (h *Histogram) Merge(o *Histogram) {
 	if o == nil {
 		return
 	}
+	if reach := o.h.HighestTrackableValue(); reach > h.h.HighestTrackableValue() {
+		h.h = reaching(reach, h.h)
+	}
 	h.overflow += o.overflow + h.h.Merge(o.h)
+}
+
+// reaching is a copy of d with another range. All histograms of the format have the same buckets as far as they reach.
+func reaching(to int64, d *hdr.Histogram) *hdr.Histogram {
+	wide := hdr.New(1, to, digits)
+	wide.Merge(d)
+	return wide
 }
 
 // Clone is a copy that shares nothing.
@@ -176,7 +192,8 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 	return json.Marshal(histogramJSON{Count: h.Count(), Overflow: h.overflow, HDR: string(b)})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and refuses a count that does not agree with the buckets.
+// UnmarshalJSON reads what MarshalJSON wrote, and refuses other precision and a count that does not agree with the
+// buckets. The range is cut to what is filled: a run has thousands of histograms, most of which end far below it.
 func (h *Histogram) UnmarshalJSON(b []byte) (err error) {
 	var j histogramJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -191,10 +208,13 @@ func (h *Histogram) UnmarshalJSON(b []byte) (err error) {
 	if err != nil {
 		return fmt.Errorf("decode histogram: %w", err)
 	}
+	if d.LowestTrackableValue() != 1 || d.SignificantFigures() != digits {
+		return fmt.Errorf("decode histogram: %d digits from %d, want %d from 1", d.SignificantFigures(), d.LowestTrackableValue(), digits)
+	}
 	if d.TotalCount() != j.Count || j.Overflow < 0 {
 		return fmt.Errorf("decode histogram: count %d, but %d in its buckets", j.Count, d.TotalCount())
 	}
-	h.h, h.overflow = d, j.Overflow
+	h.h, h.overflow = reaching(max(d.Max(), leastReach), d), j.Overflow
 	return nil
 }
 

@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 )
@@ -39,5 +40,42 @@ func TestPercentileNeedsTenSamplesBeyond(t *testing.T) {
 	h.Record(5 * time.Millisecond)
 	if q := h.Quantile(0.99); q == nil || *q < 4.99 || *q > 5.01 {
 		t.Fatalf("p99 of 1000 samples = %v, want 5 ms", q)
+	}
+}
+
+func TestHistogramsOfAnyRangeMergeExactly(t *testing.T) {
+	narrow, wide := NewHistogram(time.Millisecond), NewHistogram(DefaultRange)
+	for i := range 500 {
+		narrow.Record(time.Duration(i) * time.Microsecond)
+		wide.Record(time.Duration(i) * time.Second)
+	}
+	a, b := narrow.Clone(), wide.Clone()
+	a.Merge(wide)
+	b.Merge(narrow)
+	if a.Count() != 1000 || a.Overflow() != 0 || !slices.Equal(a.Bars(), b.Bars()) {
+		t.Fatalf("%d values and %d lost in one order, %d and %d in the other", a.Count(), a.Overflow(), b.Count(), b.Overflow())
+	}
+}
+
+func TestAHistogramThatWasReadHasItsBuckets(t *testing.T) {
+	for name, h := range map[string]*Histogram{"empty": NewHistogram(DefaultRange), "counts": NewCounts(), "to the end": NewHistogram(DefaultRange)} {
+		if name != "empty" {
+			h.RecordN(0, 3)
+			h.RecordN(9_999_000, 2)
+		}
+		if name == "to the end" {
+			h.Record(DefaultRange)
+		}
+		b, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Histogram
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !slices.Equal(h.Bars(), back.Bars()) || back.MaxValue() != h.MaxValue() || back.Count() != h.Count() {
+			t.Errorf("%s: %v came back as %v", name, h.Bars(), back.Bars())
+		}
 	}
 }

@@ -140,9 +140,12 @@ func latencies(ts []results.Trial, state results.State) map[string]*results.Late
 	return out
 }
 
-// merged is the exact merge of a histogram over trials, nil where no trial has it. All histograms of a run share one
-// range.
+// merged is the exact merge of a histogram over trials, nil where no trial has it. It must not be changed: of a single
+// trial it is the trial's own.
 func merged(ts []results.Trial, of func(results.Trial) *results.Histogram) *results.Histogram {
+	if len(ts) == 1 {
+		return of(ts[0])
+	}
 	var sum *results.Histogram
 	for _, t := range ts {
 		h := of(t)

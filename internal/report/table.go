@@ -101,6 +101,8 @@ func (t *Table) verdict(p results.Point) Cell {
 	case p.Expected == nil, asExpected(p) && *p.Verdict == results.Safe:
 	case asExpected(p):
 		c.Text += ", as expected"
+	case *p.Expected == *p.Verdict:
+		c.Text += ", but not in every trial"
 	default:
 		c.Text += ", expected " + string(*p.Expected)
 	}

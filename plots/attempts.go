@@ -146,6 +146,6 @@ func (d Data) alignAttempts(panels []Panel) {
 		panels[i].X, y.Min = x, floor
 		panels[i].X.Label = d.say("attempts of one acquisition", "一次获取的尝试次数")
 		y.Label = d.say("share of acquisitions", "获取占比")
-		y.Unit = d.sayf("%%, log, bars start at %g %%", "%%，对数，柱从 %g %% 起", floor)
+		y.Unit = d.sayf("%%, log from %g %%", "%%，对数，从 %g %% 起", floor)
 	}
 }

@@ -157,9 +157,12 @@ func (d Data) doubt(p results.Point) string {
 	return ""
 }
 
-// causes are footnotes: why each of the points is invalid.
+// causes are footnotes: what hollow marks are, and why each of the points is invalid.
 func (d Data) causes(points []results.Point) []string {
 	var notes []string
+	if slices.ContainsFunc(points, hollow) {
+		notes = append(notes, d.say("Hollow: saturated or invalid.", "空心：饱和或无效。"))
+	}
 	for _, p := range points {
 		if valid(p) || p.State == results.Saturated {
 			continue

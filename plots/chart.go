@@ -158,7 +158,7 @@ func fromZero(label, unit string, values ...float64) Axis {
 	if top == 0 {
 		top = 1
 	}
-	step := niceStep(top, 5)
+	step := niceStep(top, 6)
 	return Axis{Label: label, Unit: unit, Scale: Linear, Max: round(math.Ceil(top/step-1e-9) * step)}
 }
 

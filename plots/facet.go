@@ -41,32 +41,30 @@ func (d Data) lines(skip ...string) []line {
 
 // facet is what one panel shows.
 type facet struct {
-	title string
-	lines []line
+	title, cell string
+	lines       []line
 }
 
 // facets spreads lines over panels so that each stays readable: one panel a cell of the matrix; where a cell has more
 // than limit lines of several strategies and retries, one panel a retry, which keeps colours apart; where a panel
-// still has more than maxChunk, parts. Beyond maxPanels, panels evenly spread over the run are kept and a note says
-// which: nothing is left out in silence.
+// still has too many, parts. Beyond maxPanels, cells evenly spread over the matrix are kept and a note says so:
+// nothing is left out in silence.
 func (d Data) facets(lines []line, limit int) ([]facet, []string) {
 	byRetry := d.tooMany(lines, limit)
 	var all []facet
 	for _, l := range lines {
-		title := l.cell
+		f := facet{title: l.cell, cell: l.cell}
 		if byRetry {
-			title = strings.TrimSpace(l.retry + "  " + l.cell)
-		}
-		i := slices.IndexFunc(all, func(f facet) bool { return f.title == title })
-		if i < 0 {
-			all, i = append(all, facet{title: title}), len(all)
-		}
-		if byRetry {
+			f.title = strings.TrimSpace(l.retry + "  " + l.cell)
 			l.style.Dash = "solid"
+		}
+		i := slices.IndexFunc(all, func(o facet) bool { return o.title == f.title })
+		if i < 0 {
+			all, i = append(all, f), len(all)
 		}
 		all[i].lines = append(all[i].lines, l)
 	}
-	return d.keep(d.chunks(all, max(limit, min(maxChunk, limit+4))))
+	return d.keep(d.chunks(all, min(maxChunk, limit+4)))
 }
 
 // tooMany: some cell has more lines than limit, and both strategies and retries to tell apart.
@@ -94,23 +92,50 @@ func (d Data) chunks(all []facet, most int) []facet {
 		for part := range slices.Chunk(f.lines, size) {
 			n++
 			title := strings.TrimSpace(f.title + "  " + d.sayf("part %d of %d", "第 %d / %d 部分", n, parts))
-			out = append(out, facet{title: title, lines: part})
+			out = append(out, facet{title: title, cell: f.cell, lines: part})
 		}
 	}
 	return out
 }
 
 func (d Data) keep(all []facet) ([]facet, []string) {
+	var (
+		cells []string
+		each  = map[string]int{}
+		most  = 0
+	)
+	for _, f := range all {
+		cells = append(cells, f.cell)
+		each[f.cell]++
+		most = max(most, each[f.cell])
+	}
+	cells = uniq(cells)
+	slices.SortStableFunc(all, func(a, b facet) int { return slices.Index(cells, a.cell) - slices.Index(cells, b.cell) })
 	if len(all) <= maxPanels {
 		return all, nil
 	}
-	var kept []facet
-	for i := range maxPanels {
-		kept = append(kept, all[i*(len(all)-1)/(maxPanels-1)])
-	}
+	cells = spread(cells, max(1, maxPanels/most))
+	kept := slices.DeleteFunc(slices.Clone(all), func(f facet) bool { return !slices.Contains(cells, f.cell) })
+	kept = spread(kept, maxPanels)
 	return kept, []string{d.sayf(
-		"%d of %d panels are shown, evenly spread over the run; the table and summary.json hold all points.",
+		"%d of %d panels are shown, spread evenly over the run; the table and summary.json hold all points.",
 		"共 %[2]d 个子图，均匀选取其中 %[1]d 个；表格与 summary.json 含全部数据点。", len(kept), len(all))}
+}
+
+// spread picks n of list at even distances, the first and the last among them; of one the last, which in a growing
+// matrix is the most loaded.
+func spread[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	if n == 1 {
+		return list[len(list)-1:]
+	}
+	var out []T
+	for i := range n {
+		out = append(out, list[i*(len(list)-1)/(n-1)])
+	}
+	return out
 }
 
 // name of a line in the legend; byPanel: the panels name the retry.

@@ -22,7 +22,8 @@ func offered(d Data) (Chart, string) {
 			points = append(points, l.points...)
 		}
 	}
-	c.Notes = slices.Concat(c.Notes, notes, d.causes(points))
+	onTop := d.say("Lines on the diagonal cover each other.", "对角线上的曲线相互重叠。")
+	c.Notes = slices.Concat(c.Notes, []string{onTop}, notes, d.causes(points))
 	return c, ""
 }
 

@@ -34,21 +34,16 @@ func (d Data) timed() ([]line, []string) {
 	}
 	cell := all[len(all)-1].cell
 	shown := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return l.cell != cell })
-	if len(shown) > maxLines {
-		var spread []line
-		for i := range maxLines {
-			spread = append(spread, shown[i*(len(shown)-1)/(maxLines-1)])
-		}
-		shown = spread
-	}
+	shown = spread(shown, maxLines)
 	if len(shown) == len(all) {
 		return shown, nil
 	}
-	if cell == "" {
-		cell = d.say("all", "全部")
+	note := d.sayf("%d of %d points are shown; trials/*.json hold the series of all.",
+		"共 %[2]d 个数据点，显示其中 %[1]d 个；全部序列见 trials/*.json。", len(shown), len(all))
+	if cell != "" {
+		note = d.sayf("Shown: %s. ", "所示：%s。", cell) + note
 	}
-	return shown, []string{d.sayf("%d of %d points are shown (%s); trials/*.json hold the series of all.",
-		"共 %[2]d 个数据点，显示其中 %[1]d 个（%[3]s）；全部序列见 trials/*.json。", len(shown), len(all), cell)}
+	return shown, []string{note}
 }
 
 func pointsOf(lines []line) []results.Point {
@@ -103,7 +98,12 @@ func (k *track) step(trials []results.Trial, from, to int) {
 		}
 		return join(perTrial)
 	}
-	k.at = append(k.at, get(middle, func(s results.Second) *float64 { return results.Ptr(s.AtS + s.LengthS/2) }))
+	for _, t := range trials {
+		if to <= len(t.Series) {
+			k.at = append(k.at, round((t.Series[from].AtS+t.Series[to-1].AtS+t.Series[to-1].LengthS)/2))
+			break
+		}
+	}
 	k.p99 = append(k.p99, get(middle, func(s results.Second) *float64 { return s.P99MS }))
 	k.most = append(k.most, get(middle, func(s results.Second) *float64 { return s.MaxMS }))
 	k.p50 = append(k.p50, get(middle, func(s results.Second) *float64 { return s.P50MS }))
@@ -174,7 +174,7 @@ func (d Data) timePanels(tracks []track) []Panel {
 	}{
 		{func(k track) []float64 { return k.p50 }, Line, 130, response + " p50", "ms"},
 		{func(k track) []float64 { return k.cpu }, Line, 130, "Redis CPU", d.say("cores", "核")},
-		{func(k track) []float64 { return k.gc }, Dots, 100, client, "ms"},
+		{func(k track) []float64 { return k.gc }, Dots, 120, client, "ms"},
 	} {
 		if known(tracks, more.pick) > 0 {
 			panels = append(panels, d.timePanel(tracks, more.pick, more.kind, more.height, more.label, more.unit))
@@ -182,12 +182,24 @@ func (d Data) timePanels(tracks []track) []Panel {
 	}
 	sameX(panels)
 	for i := range panels {
+		if i > 0 {
+			panels[i].Shades = unlabelled(panels[i].Shades)
+		}
 		panels[i].X.Bare = i < len(panels)-1
 		if panels[i].X.Bare {
 			panels[i].X.Label, panels[i].X.Unit = "", ""
 		}
 	}
 	return panels
+}
+
+// unlabelled shades stand below the panel that names them.
+func unlabelled(shades []Shade) []Shade {
+	out := slices.Clone(shades)
+	for i := range out {
+		out[i].Label = ""
+	}
+	return out
 }
 
 // known is the share of steps that have a value.

@@ -28,9 +28,12 @@ func percentiles(d Data) (Chart, string) {
 	return c, ""
 }
 
-// withCurve splits off the lines whose only point has no distribution to show, as notes.
+// withCurve splits off the lines whose only point has no distribution to show; notes name them.
 func (d Data) withCurve(lines []line, metric string) (kept []line, notes []string) {
-	var saturated, short, doubtful []string
+	var (
+		saturated, short []string
+		points           []results.Point
+	)
 	for _, l := range lines {
 		p := l.points[0]
 		switch h := d.merged(p, metric); {
@@ -39,10 +42,7 @@ func (d Data) withCurve(lines []line, metric string) (kept []line, notes []strin
 		case h.Count() < 2*results.MinBeyond || h.Overflow() > 0:
 			short = append(short, d.short(p))
 		default:
-			kept = append(kept, l)
-			if !valid(p) {
-				doubtful = d.causesOf(doubtful, p)
-			}
+			kept, points = append(kept, l), append(points, p)
 		}
 	}
 	if len(saturated) > 0 {
@@ -51,11 +51,7 @@ func (d Data) withCurve(lines []line, metric string) (kept []line, notes []strin
 	if len(short) > 0 {
 		notes = append(notes, d.sayf("too few samples: %s", "样本过少：%s", strings.Join(short, ", ")))
 	}
-	return kept, append(notes, doubtful...)
-}
-
-func (d Data) causesOf(notes []string, p results.Point) []string {
-	return append(notes, d.causes([]results.Point{p})...)
+	return kept, append(notes, d.causes(points)...)
 }
 
 func (d Data) percentilePanel(f facet, byPanel bool, panels int) Panel {

@@ -14,7 +14,7 @@ import (
 // ratePath is the matrix path that the X axis of a rate chart shows.
 const ratePath = "load.open.rate"
 
-// rate draws response p50 and p99 against the offered rate. Y is logarithmic: below and above the knee differ by
+// rate draws response p50 and p99 (or what the sessions suffice for) against the offered rate. Y is logarithmic: below and above the knee differ by
 // powers of ten. A saturated point has no percentile; it is hollow at the upper edge.
 func rate(d Data) (Chart, string) {
 	c := d.chart("response-vs-rate", d.say("Response time against offered rate", "响应时间与请求速率"))
@@ -23,9 +23,10 @@ func rate(d Data) (Chart, string) {
 		return c, d.say("No two points differ in the offered rate alone.", "没有仅请求速率不同的数据点。")
 	}
 	fs, notes := d.facets(lines, maxLines)
-	quantiles := []string{"p99"}
-	if len(fs) == 1 {
-		quantiles = []string{"p50", "p99"}
+	tail := d.tail(lines)
+	quantiles := []string{tail}
+	if len(fs) == 1 && tail != "p50" {
+		quantiles = []string{"p50", tail}
 	}
 	for _, f := range fs {
 		for _, q := range quantiles {
@@ -33,8 +34,20 @@ func rate(d Data) (Chart, string) {
 		}
 	}
 	c.Columns = grid(len(c.Panels))
-	c.Notes = slices.Concat(c.Notes, notes, d.shareTop(c.Panels), d.rateNotes(c, lines))
+	c.Notes = slices.Concat(c.Notes, notes, d.shareTop(c.Panels), d.rateNotes(c, lines, quantiles))
 	return c, ""
+}
+
+// tail is the highest percentile that enough sessions stand for at some rate.
+func (d Data) tail(lines []line) string {
+	for _, q := range []string{"p99", "p90"} {
+		for _, l := range lines {
+			if slices.ContainsFunc(l.points, func(p results.Point) bool { return d.quantile(p, "response", q) != nil }) {
+				return q
+			}
+		}
+	}
+	return "p50"
 }
 
 // rated are the lines over the offered rate that have two points or more.
@@ -50,7 +63,7 @@ func (d Data) rated() []line {
 	})
 }
 
-func (d Data) rateNotes(c Chart, lines []line) []string {
+func (d Data) rateNotes(c Chart, lines []line, quantiles []string) []string {
 	var (
 		notes  []string
 		points []results.Point
@@ -65,8 +78,11 @@ func (d Data) rateNotes(c Chart, lines []line) []string {
 		notes = append(notes, d.say("Ring: the knee, where the line bends most; a visual aid, the SLO is the answer.",
 			"圆圈：拐点，曲线弯折最大处；仅供参考，以 SLO 为准。"))
 	}
-	if len(c.Panels) > 2 {
-		notes = append(notes, d.say("Only p99 is drawn; p50 is in the table.", "仅画出 p99；p50 见表格。"))
+	if len(quantiles) == 1 {
+		notes = append(notes, d.sayf("Only %s is drawn; the other percentiles are in the table.", "仅画出 %s；其余百分位见表格。", quantiles[0]))
+	}
+	if tail := quantiles[len(quantiles)-1]; tail != "p99" {
+		notes = append(notes, d.say("No point has enough sessions for a p99.", "没有数据点有足够的会话给出 p99。"))
 	}
 	for _, l := range lines {
 		points = append(points, l.points...)
@@ -87,7 +103,9 @@ func (d Data) ratePanel(f facet, q string, byPanel bool) Panel {
 				ys = append(ys, pt.Y)
 			}
 		}
-		p.Series = append(p.Series, Series{Name: l.name(byPanel), Kind: Line, Style: l.style, Points: pts})
+		if len(pts) > 0 {
+			p.Series = append(p.Series, Series{Name: l.name(byPanel), Kind: Line, Style: l.style, Points: pts})
+		}
 	}
 	for _, h := range p.HLines {
 		ys = append(ys, h.At)
@@ -112,7 +130,7 @@ func (d Data) ratePoints(l line, q string) []Point {
 		}
 		pts = append(pts, pt)
 	}
-	if i := knee(pts); q == "p99" && i >= 0 {
+	if i := knee(pts); q != "p50" && i >= 0 {
 		pts[i].Knee = true
 	}
 	return pts
@@ -125,7 +143,7 @@ func (d Data) quantile(p results.Point, metric, q string) *float64 {
 		return nil
 	}
 	if !valid(p) {
-		return d.merged(p, metric).Quantile(map[string]float64{"p50": 0.5, "p99": 0.99}[q])
+		return d.merged(p, metric).Quantile(map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99}[q])
 	}
 	l := p.Latency[metric]
 	switch {
@@ -133,6 +151,8 @@ func (d Data) quantile(p results.Point, metric, q string) *float64 {
 		return nil
 	case q == "p50":
 		return l.P50
+	case q == "p90":
+		return l.P90
 	}
 	return l.P99
 }

@@ -109,6 +109,6 @@ func (d Data) rowLegend(panels []Panel) string {
 			}
 		}
 	}
-	return d.say("Bar: median over trials; whisker: their range, since an interval takes 6 trials; dots: trials, hollow where invalid.",
+	return d.say("Bar: median over trials; whisker: their range (an interval takes 6 trials or more); dots: trials, hollow where invalid.",
 		"柱：各次试验的中位数；须：范围（区间至少需 6 次试验）；圆点：各次试验，空心为无效。")
 }

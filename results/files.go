@@ -99,6 +99,16 @@ func (f *Folder) Close() error { return f.root.Close() }
 // Dir is the path of the folder.
 func (f *Folder) Dir() string { return f.dir }
 
+// Has tells whether a file of the folder is there.
+func (f *Folder) Has(name string) bool {
+	local, err := filepath.Localize(name)
+	if err != nil {
+		return false
+	}
+	_, err = f.root.Stat(local)
+	return err == nil
+}
+
 // prove writes so many bytes and takes them away again. Asking the file system for its free blocks would not see quotas.
 func (f *Folder) prove(size int) error {
 	const name = ".space"

@@ -246,7 +246,7 @@ func files(d results.RunData, data string) []link {
 func trialFiles(d results.RunData, data string) []trialLinks {
 	var out []trialLinks
 	for _, t := range d.Trials {
-		base := results.TrialsDir + "/" + results.TrialName(t.Order, t.Slug, t.Trial)
+		base := trialFile(t)
 		l := trialLinks{Trial: fmt.Sprintf("%s, trial %d", t.Point, t.Trial), JSON: data + base + ".json"}
 		if slices.Contains(d.Logs, base+".hlog") {
 			l.Log = data + base + ".hlog"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -48,6 +49,9 @@ func Write(f *results.Folder, d results.RunData) error { return WriteAs(f, d, Op
 // WriteAs is Write with a choice. Pages bring what they link to: summary.json, gobench.txt and, for Markdown, the SVGs.
 func WriteAs(f *results.Folder, d results.RunData, o Options) error {
 	d = withSummary(d)
+	if o.Data == "" {
+		d = beside(f, d)
+	}
 	charts, err := chartsOf(d, o)
 	if err != nil {
 		return err
@@ -78,6 +82,25 @@ func WriteAs(f *results.Folder, d results.RunData, o Options) error {
 	return nil
 }
 
+// beside finds the files that a page can link to, for who hands over data that was not read from the folder.
+func beside(f *results.Folder, d results.RunData) results.RunData {
+	d.Logs = nil
+	for _, t := range d.Trials {
+		if log := trialFile(t) + ".hlog"; f.Has(log) {
+			d.Logs = append(d.Logs, log)
+		}
+	}
+	if d.Scenario == nil && f.Has(results.ScenarioFile) {
+		d.Scenario = []byte{}
+	}
+	return d
+}
+
+// trialFile is the path of a trial's files in the run folder, without ending.
+func trialFile(t results.Trial) string {
+	return results.TrialsDir + "/" + results.TrialName(t.Order, t.Slug, t.Trial)
+}
+
 func writeFile(f *results.Folder, name string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -100,6 +123,9 @@ type made struct {
 	missing string
 }
 
+// ErrNoChart: the chart that was asked for by name is not known, or the run has no data for it.
+var ErrNoChart = errors.New("no such chart")
+
 // chartsOf makes the charts that are asked for. One that is asked for by name and cannot be made is an error.
 func chartsOf(d results.RunData, o Options) ([]made, error) {
 	data := plots.Data{Run: d.Run, Summary: *d.Summary, Trials: d.Trials, Lang: o.Lang}
@@ -111,17 +137,18 @@ func chartsOf(d results.RunData, o Options) ([]made, error) {
 		m := made{Entry: e}
 		m.chart, m.missing = e.Make(data)
 		if o.Chart != "" && m.missing != "" {
-			return nil, fmt.Errorf("chart %s: %s", e.Name, m.missing)
+			return nil, fmt.Errorf("%w: %s: %s", ErrNoChart, e.Name, m.missing)
 		}
 		out = append(out, m)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("chart %q is not known; there are %s", o.Chart, list(chartNames()))
+		return nil, fmt.Errorf("%w: %q is not known; there are %s", ErrNoChart, o.Chart, list(Charts()))
 	}
 	return out, nil
 }
 
-func chartNames() []string {
+// Charts are the names that Options.Chart may have.
+func Charts() []string {
 	var names []string
 	for _, e := range plots.Catalogue() {
 		names = append(names, e.Name)

@@ -193,14 +193,14 @@ func TestAMissingImageIsNotPulledUnlessAskedTo(t *testing.T) {
 	requireImage(t)
 	s := spec()
 	s.Image = "lockbench.invalid/no-such-image:1"
-	err := Provider{}.Can(t.Context(), s)
+	err := Provider{Present: true}.Can(t.Context(), s)
 	if err == nil || !strings.Contains(err.Error(), "docker pull") {
 		t.Errorf("got %v", err)
 	}
-	if err := (Provider{Pull: true}).Can(t.Context(), s); err == nil || !strings.Contains(err.Error(), "cannot be pulled") {
+	if err := (Provider{}).Can(t.Context(), s); err == nil || !strings.Contains(err.Error(), "cannot be pulled") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := (Provider{}).Start(t.Context(), s); err == nil {
+	if _, err := (Provider{Present: true}).Start(t.Context(), s); err == nil {
 		t.Error("started an image that is not there")
 	}
 }

@@ -16,9 +16,9 @@ import (
 // DefaultImage is used where a Spec names none.
 const DefaultImage = "redis:7.4-alpine"
 
-// Provider of containers. Pull says that an image that is not present may be pulled.
+// Provider of containers. Present: only an image that is present will do; otherwise a missing one is pulled.
 type Provider struct {
-	Pull bool
+	Present bool
 	// published forces what happens by itself on systems where containers have no part in the host's network.
 	published bool
 }
@@ -50,10 +50,10 @@ func (p Provider) Can(ctx context.Context, s topologies.Spec) error {
 		return fmt.Errorf("inspect image %s: %w", image(s), err)
 	case here:
 		return nil
-	case p.Pull:
-		return e.offered(ctx, image(s))
+	case p.Present:
+		return fmt.Errorf("image %s is not present (docker pull %s)", image(s), image(s))
 	}
-	return fmt.Errorf("image %s is not present (docker pull %s)", image(s), image(s))
+	return e.offered(ctx, image(s))
 }
 
 // Reason implements topologies.Reasoner.
@@ -107,7 +107,7 @@ func (p Provider) provide(ctx context.Context, e *engine, image string) error {
 	if err != nil || here {
 		return err
 	}
-	if !p.Pull {
+	if p.Present {
 		return fmt.Errorf("image %s is not present (docker pull %s)", image, image)
 	}
 	ctx, cancel := context.WithTimeout(ctx, pullWait)

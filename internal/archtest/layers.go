@@ -90,6 +90,7 @@ var libraries = []library{
 	{"github.com/testcontainers/testcontainers-go", []string{"topologies/container"}},
 	{"github.com/moby/moby/", []string{"topologies/container"}},
 	{"github.com/docker/go-connections/", []string{"topologies/container"}},
+	{"github.com/containerd/errdefs", []string{"topologies/container"}}, // the errors of moby/client
 	{"github.com/alicebob/miniredis/", []string{"topologies/embedded"}},
 	{"github.com/yuin/gopher-lua", []string{"internal/sim"}},
 	{"github.com/HdrHistogram/hdrhistogram-go", []string{"results"}},

@@ -69,7 +69,7 @@ func (t Table) markdown() string {
 	fmt.Fprintf(&b, "| %s |\n| %s |\n", strings.Join(head, " | "), strings.Join(rule, " | "))
 	for _, r := range t.Rows {
 		var cells []string
-		for _, c := range r.Cells {
+		for _, c := range r {
 			cells = append(cells, escape(c.Text)+superscript(c.Marks))
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))

@@ -59,10 +59,10 @@ func outcomes(s results.Summary) Table {
 		}
 	}
 	for _, p := range s.Points {
-		row := Row{Kind: kind(p), Cells: []Cell{{Text: p.Name}}}
+		row := []Cell{{Text: p.Name}}
 		for _, c := range p.Counts.Named() {
 			if shown[c.Name] {
-				row.Cells = append(row.Cells, Cell{Text: strconv.FormatInt(c.Value, 10)})
+				row = append(row, Cell{Text: strconv.FormatInt(c.Value, 10)})
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -81,20 +81,16 @@ func validity(s results.Summary, trials []results.Trial) Table {
 	return t
 }
 
-func (t *Table) health(p results.Point, trials []results.Trial) Row {
+func (t *Table) health(p results.Point, trials []results.Trial) []Cell {
 	const few = "fewer than 10 samples lie beyond this percentile, or it was not recorded"
 	var schedule *float64
 	if l := p.Latency["schedule"]; l != nil {
 		schedule = l.P99
 	}
 	rtt, errors := roundTrip(p)
-	kind := "ok"
-	if p.Valid < p.Trials {
-		kind = "doubt"
-	}
-	return Row{Kind: kind, Cells: []Cell{
+	return []Cell{
 		{Text: p.Name, Marks: t.notes(slices.Concat(p.Invalid, p.Warnings))},
-		{Text: fmt.Sprintf("%d/%d", p.Valid, p.Trials)},
+		{Text: fmt.Sprintf("%d/%d", p.Valid, p.Trials), Kind: map[bool]string{true: "ok", false: "bad"}[p.Valid == p.Trials]},
 		t.number(schedule, three, few),
 		t.number(p.Client.SchedulerP99, three, few),
 		t.number(p.Client.GCPauseP99, three, few),
@@ -103,7 +99,7 @@ func (t *Table) health(p results.Point, trials []results.Trial) Row {
 		{Text: strconv.FormatInt(throttled(p, trials), 10)},
 		t.number(rtt, three, "no server, or "+few),
 		{Text: strconv.FormatInt(errors, 10)},
-	}}
+	}
 }
 
 // roundTrip is that of the slowest node, and the errors of all.

@@ -12,7 +12,7 @@ import (
 // Table is the main table of a run as data; text, Markdown and HTML are drawn from it.
 type Table struct {
 	Columns []Column
-	Rows    []Row
+	Rows    [][]Cell // one a point
 	Notes   []string // footnotes; the marks of cells count from 1
 }
 
@@ -22,16 +22,11 @@ type Column struct {
 	Words      bool
 }
 
-// Row is one point.
-type Row struct {
-	Kind  string // for its looks: ok, bad, doubt
-	Cells []Cell
-}
-
 // Cell is a text with the numbers of its footnotes.
 type Cell struct {
 	Text  string
 	Marks []int
+	Kind  string // for its looks: ok, bad, doubt or ""
 }
 
 // columns of the main table: the verdict comes first, for a fast lock that does not lock is worth nothing.
@@ -59,41 +54,46 @@ func NewTable(s results.Summary) Table {
 	return t
 }
 
-func (t *Table) row(p results.Point) Row {
+func (t *Table) row(p results.Point) []Cell {
 	cells := []Cell{
 		t.verdict(p),
 		{Text: p.Name, Marks: t.notes(doubts(p))},
-		{Text: string(p.State)},
-		{Text: fmt.Sprintf("%d/%d", p.Valid, p.Trials)},
+		{Text: string(p.State), Kind: doubtIf(p.State != results.Steady)},
+		{Text: fmt.Sprintf("%d/%d", p.Valid, p.Trials), Kind: doubtIf(p.Valid < p.Trials)},
 		t.number(p.Shares["acquired"], percent, "nothing was scheduled in the measured window"),
 	}
 	cells = append(cells, t.response(p)...)
-	cells = append(cells,
+	return append(cells,
 		t.number(perAcquire(p), three, attemptsMissing(p)),
 		t.number(p.Redis.Commands, three, redisMissing(p)),
 		t.number(p.Redis.CPUPerAcquire, three, cpuMissing(p)),
 		t.number(p.Throughput, three, "nothing was measured"),
 	)
-	return Row{Kind: kind(p), Cells: cells}
 }
 
-func kind(p results.Point) string {
-	switch {
-	case p.Expected != nil && !asExpected(p), p.Expected == nil && p.Verdict != nil && failed(*p.Verdict):
-		return "bad"
-	case p.Valid == 0 || p.State != results.Steady || p.Verdict != nil && *p.Verdict == results.NotKnown:
+func doubtIf(doubt bool) string {
+	if doubt {
 		return "doubt"
 	}
-	return "ok"
+	return ""
 }
 
-func failed(v results.Verdict) bool { return v != results.Safe && v != results.NotKnown }
+// judged is the look of a verdict: what was expected is as good as safe.
+func judged(p results.Point) string {
+	switch {
+	case asExpected(p), p.Expected == nil && *p.Verdict == results.Safe:
+		return "ok"
+	case p.Expected == nil && *p.Verdict == results.NotKnown:
+		return "doubt"
+	}
+	return "bad"
+}
 
 func (t *Table) verdict(p results.Point) Cell {
 	if p.Verdict == nil {
 		return Cell{Text: none, Marks: t.notes([]string{"no verdict: this row promises no exclusion, it is a floor to compare with"})}
 	}
-	c := Cell{Text: string(*p.Verdict)}
+	c := Cell{Text: string(*p.Verdict), Kind: judged(p)}
 	if len(p.Verdicts) > 1 {
 		c.Marks = t.notes([]string{"verdicts over trials: " + verdictCounts(p.Verdicts)})
 	}

@@ -34,7 +34,7 @@ func (t Table) text() string {
 	}
 	for _, r := range t.Rows {
 		var line []string
-		for _, c := range r.Cells {
+		for _, c := range r {
 			line = append(line, c.label())
 		}
 		grid = append(grid, line)

@@ -27,12 +27,14 @@ type clientReading struct {
 }
 
 func readClient(c clock.Clock) clientReading {
+	return clientReading{at: c.Now(), cpu: processCPU(), machine: machineCPU(), throttled: throttledPeriods(), runtime: readRuntime()}
+}
+
+// readRuntime is the scheduler's latencies and the garbage collector's pauses so far.
+func readRuntime() [2]*metrics.Float64Histogram {
 	samples := []metrics.Sample{{Name: schedulerMetric}, {Name: gcMetric}}
 	metrics.Read(samples)
-	return clientReading{
-		at: c.Now(), cpu: processCPU(), machine: machineCPU(), throttled: throttledPeriods(),
-		runtime: [2]*metrics.Float64Histogram{copied(samples[0]), copied(samples[1])},
-	}
+	return [2]*metrics.Float64Histogram{copied(samples[0]), copied(samples[1])}
 }
 
 // copied keeps a histogram beyond the next reading, which may reuse its memory.

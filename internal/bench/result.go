@@ -131,8 +131,9 @@ func (r *running) addFairness(t *results.Trial) {
 	}
 }
 
-// growing is the share of a window's arrivals by which sessions in flight must have grown for the load to exceed what
-// the lock carries, or that timed out or were dropped instead.
+// growing is the share of a window's arrivals by which sessions in flight must grow for the load to exceed what the
+// lock carries, or that timed out or were dropped instead. Growth is taken from the first quarter to the last, which
+// lie three quarters of the window apart: a moment's stall at its end is no overload.
 const growing = 0.05
 
 // unsteadyRatio is how far apart the two halves of a window may be in p50 of response.
@@ -141,7 +142,8 @@ const unsteadyRatio = 1.5
 func (r *running) state(t *results.Trial) results.State {
 	if t.OpenLoop && t.Counts.Scheduled > 0 {
 		scheduled := float64(t.Counts.Scheduled)
-		if float64(t.Counts.Timeout+t.Counts.Dropped) > growing*scheduled || float64(r.openAtEnd-r.openAtFrom) > growing*scheduled {
+		grown := r.open[3].value() - r.open[0].value()
+		if float64(t.Counts.Timeout+t.Counts.Dropped) > growing*scheduled || grown > 0.75*growing*scheduled {
 			return results.Saturated
 		}
 	}

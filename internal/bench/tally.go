@@ -28,8 +28,8 @@ type tally struct {
 	now       interval // the second that is being filled
 	series    []results.Second
 	lines     *results.LogWriter
-	err       error // of the log
-	sweep     *check.Sweep
+	err       error        // of the log
+	sweep     *check.Sweep // nil: the strategy promises no exclusion
 	order     *order
 	ops       func(*results.Op) // keeps every op where the user asked for them; nil: nobody does
 
@@ -52,11 +52,13 @@ func newTally(t *Trial) (*tally, error) {
 		causes:    map[string]int64{},
 		perClient: map[int32]int64{},
 		whole:     map[string]*results.Histogram{},
-		sweep:     check.NewSweep(check.Options{}),
 	}
 	a.attempts = results.AttemptCounts{Counted: t.counted(), Histogram: map[int32]int64{}}
 	a.order = newOrder(s.Load.Open != nil, a.upTo, a.counted)
 	a.now = interval{at: a.from, metrics: map[string]*results.Histogram{}}
+	if t.excludes() {
+		a.sweep = check.NewSweep(check.Options{})
+	}
 	var err error
 	if a.lines, err = results.NewLogWriter(t.HLog, t.Began); err != nil {
 		return nil, fmt.Errorf("histogram log: %w", err)
@@ -87,7 +89,9 @@ func (a *tally) add(b *batch, start time.Duration) {
 			a.attempt(t)
 		}
 	}
-	a.sweep.Settle(frontier)
+	if a.sweep != nil {
+		a.sweep.Settle(frontier)
+	}
 	a.order.settle(frontier)
 }
 
@@ -100,7 +104,9 @@ func (a *tally) attempt(t attempt) {
 }
 
 func (a *tally) op(op *results.Op) {
-	a.sweep.Add(*op)
+	if a.sweep != nil {
+		a.sweep.Add(*op)
+	}
 	a.order.add(op)
 	if a.ops != nil {
 		a.ops(op)
@@ -196,12 +202,12 @@ func (a *tally) histogram(of map[string]*results.Histogram, metric string) *resu
 
 // tick closes the interval that ends at the given moment of the trial. A session belongs to the interval in which it
 // ended: one that is still open cannot be waited for.
-func (a *tally) tick(at time.Duration, inFlight int) {
+func (a *tally) tick(at time.Duration, inFlight int, pause *float64) {
 	if at <= a.now.at {
 		return
 	}
 	s := &a.now.second
-	s.AtS, s.LengthS, s.InFlight = (a.now.at - a.from).Seconds(), (at - a.now.at).Seconds(), int64(inFlight)
+	s.AtS, s.LengthS, s.InFlight, s.GCPauseMS = (a.now.at - a.from).Seconds(), (at - a.now.at).Seconds(), int64(inFlight), pause
 	response := a.now.metrics["response"]
 	s.P50MS, s.P99MS, s.MaxMS = response.Quantile(0.5), response.Quantile(0.99), response.Max()
 	a.series = append(a.series, *s)
@@ -228,7 +234,10 @@ func (a *tally) finish(at time.Duration) check.Findings {
 	if a.order.handoff.Count() > 0 {
 		a.whole["handoff"] = a.order.handoff
 	}
-	a.tick(max(at, a.now.at+time.Millisecond), 0)
+	a.tick(max(at, a.now.at+time.Millisecond), 0, nil)
+	if a.sweep == nil {
+		return check.Findings{}
+	}
 	f := a.sweep.Finish()
 	c := &a.counts
 	c.Overruns, c.Violations, c.MisDeletes = f.Overruns, f.Violations, f.MisDeletes

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,16 +84,16 @@ type running struct {
 	kill    context.CancelFunc      // of the sessions
 	failure atomic.Pointer[TargetError]
 
-	measuring  bool // the measured window was reached
-	before     []serverReading
-	after      []serverReading
-	client     [2]clientReading
-	watch      *watch
-	late       *lateness
-	ended      time.Duration // end of the schedule, on the clock
-	drained    time.Duration
-	openAtFrom int
-	openAtEnd  int
+	measuring bool // the measured window was reached
+	before    []serverReading
+	after     []serverReading
+	client    [2]clientReading
+	watch     *watch
+	late      *lateness
+	paused    *metrics.Float64Histogram // GC pauses at the last tick
+	ended     time.Duration             // end of the schedule, on the clock
+	drained   time.Duration
+	open      [4]mean // sessions in flight, by quarter of the measured window
 }
 
 // measured is the length of the measured window.
@@ -217,18 +218,38 @@ func (r *running) phase(ctx context.Context, open int) {
 	at := r.Clock.Now() - r.work.start
 	if !r.measuring && at >= r.tally.from {
 		r.measuring = true
-		r.openAtFrom = open
 		r.before, _ = readServers(ctx, r.Clock, r.Topology.Servers)
 		r.client[0] = readClient(r.Clock)
+		r.paused = r.client[0].runtime[1]
 	}
 	for next := r.tally.now.at + second; r.measuring && at >= next; next += second {
-		r.tally.tick(next, open)
+		r.tally.tick(next, open, r.pause())
 		r.show(at, open)
 	}
 	if at < r.tally.to {
-		r.openAtEnd = open
 		r.ended = r.Clock.Now()
+		if r.measuring {
+			r.open[min(4*(at-r.tally.from)/(r.tally.to-r.tally.from), 3)].add(float64(open))
+		}
 	}
+}
+
+// mean of numbers as they come.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(x float64) { m.sum, m.n = m.sum+x, m.n+1 }
+
+func (m mean) value() float64 { return m.sum / float64(max(m.n, 1)) }
+
+// pause is the longest pause of the garbage collector since the last call.
+func (r *running) pause() *float64 {
+	now := readRuntime()
+	longest := between(r.paused, now[1]).Max()
+	r.paused = now[1]
+	return longest
 }
 
 func (r *running) show(at time.Duration, open int) {
@@ -297,4 +318,10 @@ func (r *running) names() []string {
 func (t *Trial) counted() bool {
 	entry, ok := retry.Find(t.Point.Retry.Name)
 	return ok && entry.Mode != retry.Block
+}
+
+// excludes: the strategy promises exclusion, so its history is checked.
+func (t *Trial) excludes() bool {
+	entry, ok := strategies.Find(t.Point.Strategy.Name)
+	return ok && entry.Excludes != strategies.ExcludesNone
 }

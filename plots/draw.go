@@ -839,6 +839,8 @@ func lying(p Panel) bool { return p.Y.Scale == Category }
 // beside is what stands to the right of a lying bar.
 func beside(pt Point) string { return strings.TrimSpace(figure(pt.X) + "  " + pt.Stamp) }
 
+const besideGap = 11 // past a dot at the end of the axis
+
 // valueWidth is the room for the figures beside lying bars.
 func (s *sheet) valueWidth(p Panel) vg.Length {
 	w := vg.Length(0)
@@ -851,7 +853,7 @@ func (s *sheet) valueWidth(p Panel) vg.Length {
 			w = max(w, sty.Width(beside(pt)))
 		}
 	}
-	return w + 8
+	return w + besideGap + 2
 }
 
 // inside draws the data of a panel.
@@ -996,7 +998,7 @@ func (in *inside) lyingBars(se Series) {
 		for _, t := range pt.Trials {
 			in.dot(vg.Point{X: in.x(t.Value), Y: y}, t.Valid)
 		}
-		in.c.FillText(aligned(style(stampSize, fg), text.XLeft, text.YCenter), vg.Point{X: in.c.Max.X + 6, Y: y}, beside(pt))
+		in.c.FillText(aligned(style(stampSize, fg), text.XLeft, text.YCenter), vg.Point{X: in.c.Max.X + besideGap, Y: y}, beside(pt))
 	}
 }
 

@@ -59,6 +59,7 @@ type track struct {
 	line
 	at                      []float64 // middle of the step, seconds
 	p99, most, p50, cpu, gc []float64
+	from, to                float64 // seconds: where the series begins and ends
 	trials                  int
 	per                     int // seconds in a step
 	shades                  []Shade
@@ -71,10 +72,13 @@ const maxSteps = 300
 func (d Data) track(l line) track {
 	trials := slices.DeleteFunc(d.counted(l.points[0]), func(t results.Trial) bool { return len(t.Series) == 0 })
 	n := 0
+	k := track{line: l, trials: len(trials), from: math.Inf(1), to: math.Inf(-1)}
 	for _, t := range trials {
+		last := t.Series[len(t.Series)-1]
 		n = max(n, len(t.Series))
+		k.from, k.to = min(k.from, t.Series[0].AtS), max(k.to, last.AtS+last.LengthS)
 	}
-	k := track{line: l, trials: len(trials), per: max(1, (n+maxSteps-1)/maxSteps)}
+	k.per = max(1, (n+maxSteps-1)/maxSteps)
 	for i := 0; i < n; i += k.per {
 		k.step(trials, i, min(i+k.per, n))
 	}
@@ -222,8 +226,8 @@ func (d Data) timePanel(tracks []track, pick func(track) []float64, kind Kind, h
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for n, k := range tracks {
 		s := Series{Name: k.name(false), Kind: kind, Style: k.style}
+		lo, hi = min(lo, k.from), max(hi, k.to)
 		for i, v := range pick(k) {
-			lo, hi = min(lo, k.at[i]), max(hi, k.at[i])
 			if math.IsNaN(v) {
 				continue
 			}
@@ -256,6 +260,9 @@ func (d Data) trackNotes(tracks []track) []string {
 	}
 	if known(tracks, func(k track) []float64 { return k.cpu }) == 0 {
 		notes = append(notes, d.say("The servers tell no CPU time.", "服务器未报告 CPU 时间。"))
+	}
+	if known(tracks, func(k track) []float64 { return k.gc }) == 0 {
+		notes = append(notes, d.say("No client GC pause was seen.", "未见客户端 GC 停顿。"))
 	}
 	if known(tracks, func(k track) []float64 { return k.p99 }) < 0.5 {
 		notes = append(notes, d.say("Most seconds have too few sessions for a p99, so the largest response is drawn.",

@@ -38,11 +38,17 @@ func rate(d Data) (Chart, string) {
 	return c, ""
 }
 
-// tail is the highest percentile that enough sessions stand for at some rate.
+// tail is the highest percentile that some line knows at two rates or more.
 func (d Data) tail(lines []line) string {
 	for _, q := range []string{"p99", "p90"} {
 		for _, l := range lines {
-			if slices.ContainsFunc(l.points, func(p results.Point) bool { return d.quantile(p, "response", q) != nil }) {
+			known := 0
+			for _, p := range l.points {
+				if d.quantile(p, "response", q) != nil {
+					known++
+				}
+			}
+			if known > 1 {
 				return q
 			}
 		}
@@ -82,7 +88,7 @@ func (d Data) rateNotes(c Chart, lines []line, quantiles []string) []string {
 		notes = append(notes, d.sayf("Only %s is drawn; the other percentiles are in the table.", "仅画出 %s；其余百分位见表格。", quantiles[0]))
 	}
 	if tail := quantiles[len(quantiles)-1]; tail != "p99" {
-		notes = append(notes, d.say("No point has enough sessions for a p99.", "没有数据点有足够的会话给出 p99。"))
+		notes = append(notes, d.say("Too few sessions for a p99 at two rates or more.", "会话过少，不足以在两个以上速率给出 p99。"))
 	}
 	for _, l := range lines {
 		points = append(points, l.points...)

@@ -46,6 +46,9 @@ func measured(d results.RunData) Line {
 	case results.RunFailed:
 		return Line{"bad", text + " The run failed: " + cmp.Or(d.Run.Error, "no reason was recorded") + "."}
 	}
+	if valid == 0 && trials > 0 {
+		text += " The causes are in the footnotes; no time or cost may be quoted."
+	}
 	if noFigures(*d.Summary) {
 		return Line{"doubt", text + " " + strings.ToUpper(embedded[:1]) + embedded[1:] + "."}
 	}

@@ -80,6 +80,7 @@ func reason(ctx context.Context, p Provider, s Spec, passed []PassedOver) string
 	if r, ok := p.(Reasoner); ok {
 		why += ": " + r.Reason(ctx, s)
 	}
+	passed = slices.DeleteFunc(passed, func(p PassedOver) bool { return p.Provider == External }) // no address: nobody asked for it
 	if len(passed) > 0 {
 		why += " (passed over: " + listed(passed) + ")"
 	}

@@ -34,7 +34,7 @@ func TestChoiceIsTheFirstThatCanAndSaysWhatWasPassedOver(t *testing.T) {
 		chosen     string
 		why        string
 	}{
-		"a present image first":          {Auto, []Provider{external, present, process, pull, embedded}, Container, "container: image redis:x is present (passed over: external: no address was given)"},
+		"a present image first":          {Auto, []Provider{external, present, process, pull, embedded}, Container, "container: image redis:x is present"},
 		"a server on PATH before a pull": {Auto, []Provider{absent, process, pull, embedded}, Process, "process: redis-server 7.0.15 on PATH (passed over: container: image redis:x is not present)"},
 		"a pull before embedded":         {Auto, []Provider{absent, noProcess, pull, embedded}, Container, "container: image redis:x, to be pulled (passed over: container: image redis:x is not present; process: install redis-server)"},
 		"by name":                        {Embedded, []Provider{present, process, embedded}, Embedded, "embedded: nothing else serves"},

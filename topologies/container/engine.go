@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,14 +114,19 @@ func (e *engine) present(ctx context.Context, image string) (bool, error) {
 	return err == nil, err
 }
 
-// offered tells whether a registry that can be reached has the image. Nothing is pulled.
+// offered tells whether a registry that can be reached has the image. Nothing is pulled. The engine's own words are
+// left out: they name resolvers and proxies of the user's network, and the reason ends up in a report.
 func (e *engine) offered(ctx context.Context, image string) error {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	if _, err := e.Client().DistributionInspect(ctx, image, client.DistributionInspectOptions{}); err != nil {
-		return fmt.Errorf("image %s is not present and cannot be pulled: %w", image, err)
+	_, err := e.Client().DistributionInspect(ctx, image, client.DistributionInspectOptions{})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("image %s is not present, and its registry does not answer: %w", image, ctx.Err())
 	}
-	return nil
+	return fmt.Errorf("image %s is not present and cannot be pulled; `docker pull %s` says why", image, image)
 }
 
 // program is the server program of an image: redis-server, or as in its own command valkey-server. Names are resolved
@@ -136,4 +142,34 @@ func (e *engine) program(ctx context.Context, image string) (string, error) {
 		return c.Cmd[0], nil
 	}
 	return "redis-server", nil
+}
+
+// Describe names the engine, as "Docker 20.10.24", and the images here that look like servers for locks.
+func Describe(ctx context.Context) (name string, images []string, err error) {
+	e, err := connect(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer e.Close()
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	v, err := e.Client().ServerVersion(ctx, client.ServerVersionOptions{})
+	if err != nil {
+		return "", nil, fmt.Errorf("version of the Docker engine: %w", err)
+	}
+	list, err := e.Client().ImageList(ctx, client.ImageListOptions{})
+	if err != nil {
+		return "", nil, fmt.Errorf("list images: %w", err)
+	}
+	for _, i := range list.Items {
+		images = append(images, slices.DeleteFunc(i.RepoTags, func(tag string) bool { return !servesLocks(tag) })...)
+	}
+	slices.Sort(images)
+	return "Docker " + v.Version, images, nil
+}
+
+// servesLocks tells images of Redis and Valkey by the last part of their names.
+func servesLocks(tag string) bool {
+	base := tag[strings.LastIndexByte(tag, '/')+1:]
+	return strings.HasPrefix(base, "redis:") || strings.HasPrefix(base, "valkey:")
 }

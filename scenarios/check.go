@@ -92,7 +92,7 @@ func (c checker) topology(path string, t Topology) {
 	case len(t.Addresses) > 0 && len(t.Addresses) < t.Nodes:
 		c.fail(path, "%d nodes need as many addresses, topology.addresses has %d", t.Nodes, len(t.Addresses))
 	}
-	if t.Auth.Username != "" && t.Auth.PasswordFrom == "" && path == "topology" {
+	if t.Auth.Username != "" && c.root.find("topology.auth.password_from") == nil && path == "topology" {
 		c.fail("topology.auth", "a user needs a password: say where it is by password_from")
 	}
 }
@@ -114,7 +114,7 @@ func (c checker) strategies() {
 
 func (c checker) strategy(path string, row Strategy) {
 	name, known := lookup(c.r.voc.Strategies, row.Name)
-	if !known {
+	if !known || row.On != nil && row.On.Shape == "" { // which has been reported
 		return
 	}
 	shape := c.s.Topology.Shape

@@ -47,10 +47,10 @@ func (r *reader) dist(p *Dist, n *node, path string, mixtures bool) {
 		r.fail(one.at, path, "a mixture inside a mixture is not allowed: list its parts instead")
 		return
 	}
-	before := len(r.errs)
+	before := r.all
 	options := r.options(name, one.value, one.at, join(path, one.key))
 	*p = distOf(name.Name, options)
-	if len(r.errs) > before {
+	if r.all > before {
 		return
 	}
 	if err := p.check(); err != nil {

@@ -104,11 +104,15 @@ func shapeFields(t *Topology, v Vocabulary) []field {
 
 // onForm is the topology of one row: shape, nodes and replicas; the rest is the scenario's.
 func onForm(p **Topology, v Vocabulary) form {
-	return orNil(p, Topology{}, func(t *Topology) []field {
-		fields := shapeFields(t, v)
-		fields[0].required = true
-		return fields
-	})
+	f := orNil(p, Topology{}, func(t *Topology) []field { return onFields(t, v) })
+	f.describe = func() schema { return schema{"$ref": "#/$defs/on"} }
+	return f
+}
+
+func onFields(t *Topology, v Vocabulary) []field {
+	fields := shapeFields(t, v)
+	fields[0].required = true
+	return fields
 }
 
 // defaultNodes is the number of keyspaces where a file does not say it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // form says how one value of a file is read, written back and described. The three stand side by side so that what
@@ -45,6 +46,7 @@ type reader struct {
 	voc  Vocabulary
 	errs Errors
 	seen map[Error]bool // one mistake shows in every cell of a matrix, and is told once
+	all  int            // mistakes met, told or not
 }
 
 func (r *reader) fail(at position, path, format string, args ...any) {
@@ -56,6 +58,7 @@ func (r *reader) report(at position, e Error) {
 	if at.source == "" {
 		e.File = r.file
 	}
+	r.all++
 	if r.seen[e] || len(r.errs) >= maxErrors {
 		return
 	}
@@ -182,9 +185,12 @@ const maxText = 500
 // textForm takes text that matches pattern; want says how it looks.
 func textForm(p *string, pattern *regexp.Regexp, want string) form {
 	parse := func(s string) (string, error) {
+		s = strings.TrimSpace(s) // a block scalar ends in a line break
 		switch {
 		case len(s) > maxText:
 			return "", fmt.Errorf("is longer than %d bytes", maxText)
+		case strings.ContainsFunc(s, unicode.IsControl):
+			return "", fmt.Errorf("%q contains a line break or another control character", s)
 		case !pattern.MatchString(s):
 			return "", fmt.Errorf("%q is not %s", s, want)
 		}

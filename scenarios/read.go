@@ -16,6 +16,10 @@ func Read(name string, src []byte, v Vocabulary, set []string) (*Scenario, error
 		return nil, Errors{*err}
 	}
 	r := &reader{voc: v, file: name}
+	if root.kind != mapping {
+		r.fail(root.at, "", "a scenario is a map of keys, not %s", root.kind)
+		return nil, r.errs
+	}
 	s := r.scenario(r.apply(root, set))
 	if len(r.errs) > 0 {
 		return nil, r.sorted()
@@ -36,10 +40,6 @@ func (r *reader) sorted() Errors {
 
 // apply puts the values of --set into the tree.
 func (r *reader) apply(root *node, set []string) *node {
-	if root.kind != mapping {
-		r.fail(root.at, "", "a scenario is a map of keys, not %s", root.kind)
-		return mapOf()
-	}
 	for _, s := range set {
 		path, value, ok := strings.Cut(s, "=")
 		at := position{source: "--set " + path}

@@ -26,7 +26,16 @@ func (r *reader) options(name Name, n *node, at position, path string) map[strin
 		r.fail(n.at, path, "%s", takes(name))
 		return nil
 	}
-	return r.optionMap(name, &node{kind: mapping, at: at, pairs: []pair{{key: name.Bare, at: n.at, value: n}}}, at, path)
+	out := map[string]any{}
+	for _, o := range name.Options {
+		if o.Name == name.Bare {
+			if v, ok := r.option(o, n, path); ok {
+				out[o.Name] = v
+			}
+		}
+	}
+	r.defaults(name, &node{kind: mapping, pairs: []pair{{key: name.Bare, value: n}}}, out, at, path)
+	return out
 }
 
 func takes(name Name) string {
@@ -81,10 +90,10 @@ func (r *reader) defaults(name Name, given *node, out map[string]any, at positio
 
 // option reads one value by its kind.
 func (r *reader) option(o Option, n *node, path string) (any, bool) {
-	before := len(r.errs)
+	before := r.all
 	v, f := optionForm(o, nil, r.voc)
 	f.read(r, n, path)
-	return v(), len(r.errs) == before
+	return v(), r.all == before
 }
 
 // optionForm is the form of an option that begins as was (nil: its zero value), and a function for its value.
@@ -276,9 +285,9 @@ func (r *reader) policy(p *Retry, name Name, one pair, n *node, path string) {
 	if name.Missing != "" {
 		return // its options do not exist yet either
 	}
-	before := len(r.errs)
+	before := r.all
 	p.Args = r.options(name, one.value, one.at, join(path, one.key))
-	if len(r.errs) == before {
+	if r.all == before {
 		r.orderedArgs(p.Args, one.at, join(path, one.key))
 	}
 	for _, f := range limitFields(p) {

@@ -16,6 +16,7 @@ func Schema(v Vocabulary) ([]byte, error) {
 	out["title"] = "lockbench scenario, version 1"
 	distribution := distSchema(v, true)
 	out["$defs"] = schema{
+		"on":           fieldsSchema(onFields(&Topology{}, v)),
 		"distribution": distribution,
 		"hold":         schema{"anyOf": append(distribution["anyOf"].([]any), nestedSchemas(v)...)},
 	}

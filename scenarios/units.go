@@ -13,7 +13,7 @@ import (
 const (
 	MaxDuration = 24 * time.Hour
 	MaxRate     = 1e6  // per second
-	MinRate     = 1e-3 // per second: about one arrival in a quarter of an hour
+	MinRate     = 1e-4 // per second: one arrival in three hours
 	MaxKeys     = 10_000_000
 	MaxClients  = 100_000
 	MaxInFlight = 1_000_000

@@ -271,7 +271,9 @@ func judge(t scenarios.Threshold, p results.Point) results.ThresholdResult {
 	if !ok {
 		return r
 	}
-	if r.Value = metric.Of(p); r.Value == nil {
+	r.Value = metric.Of(p)
+	// Without a valid trial a figure must not be judged; what was counted, as violations, happened all the same.
+	if r.Value == nil || p.Valid == 0 && metric.Unit != "count" {
 		return r
 	}
 	r.Result = "fail"

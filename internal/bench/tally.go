@@ -221,20 +221,25 @@ func (a *tally) write(at time.Duration) {
 		if h.Count() == 0 {
 			continue
 		}
-		if err := a.lines.Interval(a.label+"|"+metric, a.now.at, at-a.now.at, h); err != nil && a.err == nil {
-			a.err = fmt.Errorf("histogram log: %w", err)
-		}
+		a.line(metric, a.now.at, at-a.now.at, h)
 		h.Reset()
+	}
+}
+
+func (a *tally) line(metric string, start, length time.Duration, h *results.Histogram) {
+	if err := a.lines.Interval(a.label+"|"+metric, start, length, h); err != nil && a.err == nil {
+		a.err = fmt.Errorf("histogram log: %w", err)
 	}
 }
 
 // finish closes the last interval and adds what was found over the whole.
 func (a *tally) finish(at time.Duration) check.Findings {
 	a.order.finish()
+	a.tick(max(at, a.now.at+time.Millisecond), 0, nil)
 	if a.order.handoff.Count() > 0 {
 		a.whole["handoff"] = a.order.handoff
+		a.line("handoff", a.from, a.now.at-a.from, a.order.handoff) // known only in order: one interval for the whole
 	}
-	a.tick(max(at, a.now.at+time.Millisecond), 0, nil)
 	if a.sweep == nil {
 		return check.Findings{}
 	}

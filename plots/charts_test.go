@@ -84,6 +84,8 @@ func TestKneeIsWhereALineBendsMost(t *testing.T) {
 		{line(1, 2, 3, 4, 5), -1},
 		{line(5, 5, 5, 5), -1},
 		{line(1, 1, 50), -1},
+		{line(1, 30, 2, 12), -1},
+		{line(2, 1.7, 2, 2.1), -1},
 	} {
 		if got := knee(c.pts); got != c.want {
 			t.Errorf("knee of %v is point %d, want %d", c.pts, got, c.want)

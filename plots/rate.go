@@ -81,8 +81,8 @@ func (d Data) rateNotes(c Chart, lines []line, quantiles []string) []string {
 		}
 	}
 	if knee {
-		notes = append(notes, d.say("Ring: the knee, where the line bends most; a visual aid, the SLO is the answer.",
-			"圆圈：拐点，曲线弯折最大处；仅供参考，以 SLO 为准。"))
+		notes = append(notes, d.say("Ring: the knee, where the line bends most on a linear scale; a visual aid, the SLO is the answer.",
+			"圆圈：拐点，线性刻度下弯折最大处；仅供参考，以 SLO 为准。"))
 	}
 	if len(quantiles) == 1 {
 		notes = append(notes, d.sayf("Only %s is drawn; the other percentiles are in the table.", "仅画出 %s；其余百分位见表格。", quantiles[0]))
@@ -179,9 +179,9 @@ func (d Data) stampOnce(series []Series) {
 	}
 }
 
-// knee is the point farthest below the chord from the first to the last, both axes scaled to 0..1; -1 where the
-// line has fewer than four such points or hardly bends. Source: Satopaa and others, "Finding a kneedle in a
-// haystack", 2011.
+// knee is the point farthest below the chord from the first to the last, both axes linear and scaled to 0..1; -1 where
+// the line has fewer than four solid points, less than triples, hardly bends, or is above that point before it: that
+// is noise, not a knee. Source: Satopaa and others, "Finding a kneedle in a haystack", 2011.
 func knee(pts []Point) int {
 	var solid []int
 	for i, p := range pts {
@@ -193,11 +193,14 @@ func knee(pts []Point) int {
 		return -1
 	}
 	a, z := pts[solid[0]], pts[solid[len(solid)-1]]
-	best, at := 0.2, -1
+	best, at, top := 0.2, -1, 0.0
 	for _, i := range solid {
-		if gap := (pts[i].X-a.X)/(z.X-a.X) - (pts[i].Y-a.Y)/(z.Y-a.Y); z.Y > a.Y && gap > best {
+		p := pts[i]
+		gap := (p.X-a.X)/(z.X-a.X) - (p.Y-a.Y)/(z.Y-a.Y)
+		if z.Y > 3*a.Y && p.Y > 0.8*top && gap > best {
 			best, at = gap, i
 		}
+		top = max(top, p.Y)
 	}
 	return at
 }

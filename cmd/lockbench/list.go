@@ -16,16 +16,17 @@ import (
 // catalogues are what `list` can show, by name: the rows of its table, and the details of one.
 var catalogues = []struct {
 	name, doc string
+	one       string // what one of them is called
 	rows      func(scenarios.Vocabulary) []scenarios.Name
 	details   func(out io.Writer, n scenarios.Name)
 }{
-	{"strategies", "lock algorithms", func(v scenarios.Vocabulary) []scenarios.Name { return v.Strategies }, strategyDetails},
-	{"retries", "policies that wait for a held lock", func(v scenarios.Vocabulary) []scenarios.Name { return v.Retries }, retryDetails},
-	{"topologies", "shapes of servers, and who provides them", topologyRows, noDetails},
-	{"scenarios", "built-in scenarios", builtinRows, scenarioDetails},
-	{"faults", "what can go wrong on purpose", func(v scenarios.Vocabulary) []scenarios.Name { return v.Faults }, noDetails},
-	{"charts", "pictures of a report", func(scenarios.Vocabulary) []scenarios.Name { return chartRows() }, noDetails},
-	{"metrics", "numbers that thresholds may name", metricRows, noDetails},
+	{"strategies", "lock algorithms", "strategy", func(v scenarios.Vocabulary) []scenarios.Name { return v.Strategies }, strategyDetails},
+	{"retries", "policies that wait for a held lock", "retry policy", func(v scenarios.Vocabulary) []scenarios.Name { return v.Retries }, retryDetails},
+	{"topologies", "shapes of servers, and who provides them", "shape or provider", topologyRows, noDetails},
+	{"scenarios", "built-in scenarios", "built-in scenario", builtinRows, scenarioDetails},
+	{"faults", "what can go wrong on purpose", "fault", func(v scenarios.Vocabulary) []scenarios.Name { return v.Faults }, noDetails},
+	{"charts", "pictures of a report", "chart", func(scenarios.Vocabulary) []scenarios.Name { return chartRows() }, noDetails},
+	{"metrics", "numbers that thresholds may name", "metric", metricRows, noDetails},
 }
 
 func newListCommand(a *app) *cobra.Command {
@@ -52,7 +53,7 @@ func (a *app) list(args []string) error {
 		if len(args) == 1 {
 			return table(a.out, rows)
 		}
-		return a.one(k.name, args[1], rows, k.details)
+		return a.one(k.one, args[1], rows, k.details)
 	}
 	return unknownName("list of", args[0], known)
 }
@@ -73,14 +74,14 @@ func missing(n scenarios.Name) string {
 	return " (" + n.Missing + ")"
 }
 
-func (a *app) one(kind, name string, rows []scenarios.Name, details func(io.Writer, scenarios.Name)) error {
+func (a *app) one(what, name string, rows []scenarios.Name, details func(io.Writer, scenarios.Name)) error {
 	i := slices.IndexFunc(rows, func(n scenarios.Name) bool { return n.Name == name })
 	if i < 0 {
 		names := make([]string, len(rows))
 		for j, n := range rows {
 			names[j] = n.Name
 		}
-		return unknownName(kind+" entry", name, names)
+		return unknownName(what, name, names)
 	}
 	fmt.Fprintf(a.out, "%s: %s%s\n", rows[i].Name, rows[i].Doc, missing(rows[i]))
 	details(a.out, rows[i])

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockbench/lockbench/strategies"
+	"github.com/lockbench/lockbench/strategies/goredis"
 	"github.com/lockbench/lockbench/topologies"
 )
 
@@ -57,19 +58,32 @@ func TestATTLThatIsSetLaterRunsToo(t *testing.T) {
 	}
 }
 
-func TestNoKeyDiesEarlyWhileManyLive(t *testing.T) {
-	n := start(t, topologies.Spec{Shape: topologies.Single, Timeout: time.Minute}).Keyspaces[0]
-	fillWith(t, n, 5000) // a step of the clock now takes milliseconds, and the waits are longer
-	set := &strategies.Script{Name: "set", Lua: "return redis.call('set', KEYS[1], 'me', 'PX', 200)"}
-	for range 5 {
-		asked := time.Now()
-		if _, err := n.Eval(t.Context(), set, []string{"lock"}); err != nil {
+func TestAKeyThatIsSetLongAfterTheLastStepIsNotAgedByIt(t *testing.T) {
+	script := []any{"EVAL", "return redis.call('set', KEYS[1], 'me', 'PX', 10000)", 1, "lock"}
+	for _, set := range [][]any{
+		{"SET", "lock", "me", "NX", "PX", 10000}, {"SET", "lock", "me", "ex", 10}, {"PSETEX", "lock", 10000, "me"},
+		{"SETEX", "lock", 10, "me"}, {"PEXPIRE", "lock", 10000}, {"EXPIRE", "lock", 10}, script,
+	} {
+		s, err := newServer()
+		if err != nil {
 			t.Fatal(err)
 		}
-		if took := untilFree(t, n).Sub(asked); took < 200*time.Millisecond {
-			t.Errorf("a TTL of 200 ms ended after %v", took)
+		s.began = s.began.Add(-time.Hour) // no step of the clock for an hour
+		n := goredis.Open(goredis.Options{Address: s.redis.Addr()})
+		if set[0] == "PEXPIRE" || set[0] == "EXPIRE" {
+			do(t, n, "SET", "lock", "me")
 		}
-		do(t, n, "DEL", "lock")
+		do(t, n, set...)
+		s.redis.FastForward(time.Hour)
+		if left := do(t, n, "PTTL", "lock").Int; left < 10_000 {
+			t.Errorf("%v: %d ms are left of 10000 right after the step", set, left)
+		}
+		s.redis.FastForward(time.Minute)
+		if r := do(t, n, "GET", "lock"); r.Kind != strategies.Nil {
+			t.Errorf("%v: the key lives a minute later", set)
+		}
+		n.Close()
+		s.redis.Close()
 	}
 }
 
@@ -93,14 +107,6 @@ func untilFree(t *testing.T, n strategies.Node) time.Time {
 	}
 	t.Fatal("the key never expired")
 	return time.Time{}
-}
-
-func fillWith(t testing.TB, n strategies.Node, keys int) {
-	t.Helper()
-	fill := &strategies.Script{Name: "fill", Lua: "for i = 1, tonumber(ARGV[1]) do redis.call('set', 'k' .. i, 'v', 'PX', 600000) end"}
-	if _, err := n.Eval(t.Context(), fill, nil, keys); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestAnExpiredKeyIsMissingInScriptsToo(t *testing.T) {
@@ -178,7 +184,10 @@ func TestWhatTheEmulationLacksIsRefused(t *testing.T) {
 // BenchmarkCommandsBesideManyKeys shows that running TTLs leave room for commands with 50,000 keys alive.
 func BenchmarkCommandsBesideManyKeys(b *testing.B) {
 	n := start(b, topologies.Spec{Shape: topologies.Single, Timeout: time.Minute}).Keyspaces[0]
-	fillWith(b, n, 50000)
+	fill := &strategies.Script{Name: "fill", Lua: "for i = 1, 50000 do redis.call('set', 'k' .. i, 'v', 'PX', 600000) end"}
+	if _, err := n.Eval(b.Context(), fill, nil); err != nil {
+		b.Fatal(err)
+	}
 	for b.Loop() {
 		do(b, n, "GET", "k1")
 	}

@@ -23,12 +23,20 @@ type server struct {
 }
 
 func startServer() (*server, error) {
+	s, err := newServer()
+	if err == nil {
+		go s.runTTLs()
+	}
+	return s, err
+}
+
+// newServer answers, but its clock stands.
+func newServer() (*server, error) {
 	s := &server{redis: miniredis.NewMiniRedis(), began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
 	if err := s.redis.Start(); err != nil {
 		return nil, fmt.Errorf("start the embedded server: %w", err)
 	}
 	s.redis.Server().SetPreHook(s.beforeCommand)
-	go s.runTTLs()
 	return s, nil
 }
 

@@ -58,6 +58,7 @@ func (p Provider) Start(ctx context.Context, s topologies.Spec) (*topologies.Top
 	if err != nil {
 		return nil, err
 	}
+	p.RemoveOrphans(ctx) // logs of killed runs; that some cannot be removed is told by `doctor --cleanup`
 	dir, err := p.makeDir()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", b.name, err)

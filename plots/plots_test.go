@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -30,7 +31,7 @@ func makeRuns() map[string]Data {
 	three.Run.Thresholds = []results.ThresholdResult{{Threshold: "response.p99 < 400ms"}}
 
 	hot := made{strategies: []string{"set-px-lua", "redlock"}, retries: map[string]float64{"fixed": 10, "full-jitter": 3},
-		trials: 6, seconds: 3, perSecond: 400, capacity: 500, rates: []float64{50, 100, 150, 200, 250, 300, 350, 400}}.data()
+		trials: 6, seconds: 3, perSecond: 150, capacity: 500, rates: []float64{50, 100, 150, 200, 250, 300, 350, 400}}.data()
 	hot.Run.Thresholds = []results.ThresholdResult{{Threshold: "response.p99 < 100ms"}, {Threshold: "violations == 0"}}
 	doubt(&hot, "set-px-lua/fixed/load.open.rate=200", "schedule p99 31 ms above half of response p50")
 
@@ -127,6 +128,8 @@ func TestEveryChartCanBeDrawn(t *testing.T) {
 			save(t, file+"-dark.svg", func(w io.Writer) error { return SVG(w, c, Look{Theme: Dark}) })
 			if *pictures != "" {
 				save(t, file+"-dark.png", func(w io.Writer) error { return PNG(w, c, Look{Theme: Dark}) })
+			} else if !slices.Contains([]string{"closed", "long"}, name) {
+				continue // a raster takes a hundred times as long as an SVG, and these two have every kind of panel
 			}
 			img := save(t, file+"-light.png", func(w io.Writer) error { return PNG(w, c, Look{}) })
 			nothingAtTheEdge(t, file, img)
@@ -142,7 +145,7 @@ func nothingAtTheEdge(t *testing.T, file string, b []byte) {
 		t.Fatalf("%s: %v", file, err)
 	}
 	size, paper := img.Bounds().Max, img.At(0, 0)
-	for y := range size.Y {
+	for y := 0; y < size.Y; y += 2 {
 		for _, x := range []int{0, 3, size.X - 4, size.X - 1} {
 			if img.At(x, y) != paper {
 				t.Fatalf("%s: ink at %d,%d of %v: something is clipped", file, x, y, size)

@@ -137,7 +137,6 @@ type Client struct {
 	PoolWaitShare    *float64   `json:"pool_wait_share"` // of commands
 	ThrottledPeriods int64      `json:"throttled_periods"`
 	OtherLoad        *float64   `json:"other_load"` // cores used by other processes than client and servers
-	PingPongUS       *float64   `json:"ping_pong_us"`
 }
 
 // Fairness of a trial. Closed loop: by client; open loop: overtakes.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/lockbench/lockbench/internal/bench"
 )
 
 // machineFacts are what Linux tells beside the Go runtime.
@@ -70,34 +72,6 @@ func openFiles() string {
 	return strconv.FormatUint(r.Cur, 10)
 }
 
-// cgroupDirs are the folders of this process's CPU controller, its own first, then those above it: every one of them
-// may limit it. In a container the own path may not be visible; then the root is what is left.
-func cgroupDirs() []string {
-	var own, root string
-	for line := range strings.Lines(readAll("/proc/self/cgroup")) {
-		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(part) != 3 {
-			continue
-		}
-		switch {
-		case part[1] == "" && root == "": // version 2
-			own, root = part[2], "/sys/fs/cgroup"
-		case strings.Contains(","+part[1]+",", ",cpu,"):
-			own, root = part[2], filepath.Join("/sys/fs/cgroup", part[1])
-		}
-	}
-	if _, err := os.Stat(root); err != nil || root == "" {
-		root = "/sys/fs/cgroup/cpu"
-	}
-	var dirs []string
-	for p := filepath.Clean("/" + own); ; p = filepath.Dir(p) {
-		dirs = append(dirs, filepath.Join(root, p))
-		if p == "/" {
-			return dirs
-		}
-	}
-}
-
 func readAll(path string) string {
 	b, _ := os.ReadFile(path)
 	return string(b)
@@ -106,7 +80,7 @@ func readAll(path string) string {
 // cgroupLimit is the smallest quota above this process, in cores; "" where there is none.
 func cgroupLimit() string {
 	smallest := math.Inf(1)
-	for _, dir := range cgroupDirs() {
+	for _, dir := range bench.CgroupDirs() {
 		quota, period := firstLine(filepath.Join(dir, "cpu.cfs_quota_us")), firstLine(filepath.Join(dir, "cpu.cfs_period_us"))
 		if quota == "" {
 			quota, period, _ = strings.Cut(firstLine(filepath.Join(dir, "cpu.max")), " ")
@@ -131,7 +105,7 @@ func cores(quota, period string) float64 {
 
 // cgroupValue is a line of a file of the nearest cgroup that has it.
 func cgroupValue(file, name string) string {
-	for _, dir := range cgroupDirs() {
+	for _, dir := range bench.CgroupDirs() {
 		if v := field(filepath.Join(dir, file), name, " "); v != "" {
 			return v
 		}

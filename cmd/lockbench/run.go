@@ -296,10 +296,13 @@ func severer(a, b int) int {
 // exitStatus is the first that applies of: interrupted, failed, bad usage, machine not fit, verdict differs from what
 // was expected, measurement invalid or a threshold unknown, a threshold failed.
 func exitStatus(failure error, run results.Run, s results.Summary) int {
-	var unfit *bench.UnfitError
+	var unfit *topologies.UnfitError
+	var request *bench.RequestError
 	switch {
 	case errors.Is(failure, context.Canceled):
 		return statusInterrupted
+	case errors.As(failure, &request):
+		return statusUsage
 	case errors.As(failure, &unfit):
 		return statusUnfit
 	case failure != nil:

@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -39,19 +40,19 @@ func machineCPU() time.Duration {
 	return time.Duration(busy) * tick
 }
 
-// throttledPeriods is how often a cgroup quota stopped this process, by cgroup v2 or v1.
-func throttledPeriods() (n int64) {
-	for _, path := range []string{"/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat", "/sys/fs/cgroup/cpu,cpuacct/cpu.stat"} {
-		b, err := os.ReadFile(path)
+// throttledPeriods is how often a cgroup quota stopped this process, at any level of its groups.
+func throttledPeriods() (sum int64) {
+	for _, dir := range CgroupDirs() {
+		b, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
 		if err != nil {
 			continue
 		}
 		for line := range strings.Lines(string(b)) {
 			if value, ok := strings.CutPrefix(line, "nr_throttled "); ok {
-				n, _ = strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+				n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+				sum += n
 			}
 		}
-		return n
 	}
-	return 0
+	return sum
 }

@@ -48,21 +48,21 @@ type Outcome struct {
 	Order      []string // of the trials, as "point#trial"
 }
 
-// UnfitError: nothing here can serve what the scenario asks for.
-type UnfitError struct{ Err error }
+// RequestError: the scenario asks for what must not or cannot be done, whatever the machine.
+type RequestError struct{ Err error }
 
-func (e *UnfitError) Error() string { return e.Err.Error() }
-func (e *UnfitError) Unwrap() error { return e.Err }
+func (e *RequestError) Error() string { return e.Err.Error() }
+func (e *RequestError) Unwrap() error { return e.Err }
 
 // Execute starts what the points need, runs the trials in randomised blocks (each block holds every point once, in an
 // order drawn from the seed, so that drift of the machine falls on all points alike) and stops everything again. Each
-// trial is written as soon as it ends. The error is ctx's after an interrupt, a *TargetError when servers failed.
-func (r *Run) Execute(ctx context.Context) (Outcome, error) {
+// trial is written as soon as it ends. The error is ctx's after an interrupt, a *topologies.UnfitError where nothing here
+// can serve the scenario, a *RequestError where it asks for what it cannot have, a *TargetError when servers failed.
+func (r *Run) Execute(ctx context.Context) (o Outcome, err error) {
 	points := r.Scenario.Points()
 	order := r.order(points)
-	var o Outcome
 	running := &deployments{Run: r, byKey: map[string]*deployment{}}
-	defer running.close()
+	defer func() { err = errors.Join(err, running.close()) }()
 	if err := running.start(ctx, points); err != nil {
 		return o, err
 	}
@@ -245,14 +245,18 @@ func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []sc
 		}
 	}
 	provider, why, err := topologies.Choose(ctx, spec, p.Topology.Provider, d.Providers)
-	if err != nil {
-		return nil, &UnfitError{err}
+	if unfit := (*topologies.UnfitError)(nil); errors.As(err, &unfit) || ctx.Err() != nil {
+		return nil, err
+	} else if err != nil {
+		return nil, &RequestError{err}
 	}
 	top, err := provider.Start(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("start %s by provider %s: %w", spec.Shape, provider.Name(), err)
 	}
-	top.Why = why
+	if top.Provider != topologies.External { // there the facts of the server say more than the choice
+		top.Why = why
+	}
 	deployed, err := d.ready(ctx, top, spec, uniqueScripts(scripts), before)
 	if err != nil {
 		top.Close(context.WithoutCancel(ctx))
@@ -308,18 +312,22 @@ func (d *deployments) refuseImmortal(points []scenarios.Point) error {
 	for _, p := range points {
 		entry, _ := strategies.Find(p.Strategy.Name)
 		if t := d.byKey[topologyKey(p)].topology; t.RefusesImmortal && entry.Excludes == strategies.ExcludesServer && !entry.Expires {
-			return fmt.Errorf("strategy %s writes keys without a TTL: it is refused on a server that lockbench did not start", entry.Name)
+			return &RequestError{fmt.Errorf("strategy %s writes keys without a TTL: it is refused on a server that lockbench did not start", entry.Name)}
 		}
 	}
 	return nil
 }
 
-func (d *deployments) close() {
+func (d *deployments) close() error {
+	var errs []error
 	for _, deployed := range d.byKey {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		_ = deployed.topology.Close(ctx) // nothing depends on it any more; what stays is removed at the next start
+		if err := deployed.topology.Close(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", deployed.facts.Name, err))
+		}
 		cancel()
 	}
+	return errors.Join(errs...)
 }
 
 // closeTimeout bounds the stop of one topology.

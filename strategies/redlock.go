@@ -152,10 +152,18 @@ func (q *redlock) until(ttl time.Duration) time.Duration {
 	return Validity(q.clock.Now(), wholeMillis(ttl), q.drift) - quorumMargin
 }
 
-// ballot settles when a quorum is in favour or out of reach.
+// ballot settles when a quorum is in favour or out of reach. Where a sabotage counts otherwise, only the first is known
+// before all votes are in.
 func (q *redlock) ballot() *ballot {
-	return newBallot(q.clock, len(q.nodes), q.quorum, len(q.nodes)-q.quorum+1)
+	veto := len(q.nodes) - q.quorum + 1
+	if q.sabotage == errorsCount || q.sabotage == quorumOfReachable {
+		veto = never(q.nodes)
+	}
+	return newBallot(q.clock, len(q.nodes), q.quorum, veto)
 }
+
+// never is more votes against than there are nodes.
+func never(nodes []Locker) int { return len(nodes) + 1 }
 
 // won counts the votes in favour.
 func (q *redlock) won(votes []vote) bool {
@@ -304,8 +312,7 @@ func (q *redlock) Release(ctx context.Context, l Lease) (Outcome, error) {
 	if q.mode == atQuorum {
 		node = context.WithoutCancel(ctx) // what follows in the background is bounded by the node timeout
 	}
-	never := len(q.nodes) + 1
-	b := q.ledger.enter(newBallot(q.clock, len(q.nodes), q.quorum, never), "")
+	b := q.ledger.enter(newBallot(q.clock, len(q.nodes), q.quorum, never(q.nodes)), "")
 	g := q.sideBySide(func(i int) {
 		v := q.drop(node, take, i, l)
 		if v.err == nil && v.found != Released {

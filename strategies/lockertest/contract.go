@@ -12,7 +12,7 @@ import (
 
 const (
 	long  = 30 * time.Second       // a TTL that does not end during a check
-	short = 150 * time.Millisecond // one that does
+	short = 100 * time.Millisecond // one that does
 )
 
 func exclusion() []Check {

@@ -2,6 +2,7 @@ package lockertest_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,14 +36,20 @@ var rows = []row{
 func TestEveryStrategyKeepsTheContractOnEmbeddedServers(t *testing.T) {
 	nodes := embedded(t, 3)
 	for _, r := range append(rows, row{"set-px-lua-delex", "set-px-lua", strategies.Options{"delex": true}}) {
-		t.Run(r.label, func(t *testing.T) { lockertest.Run(t, r.entry(t), r.on(nodes)) })
+		t.Run(r.label, func(t *testing.T) {
+			t.Parallel() // most of a check is waiting
+			lockertest.Run(t, r.entry(t), r.on(nodes))
+		})
 	}
 }
 
 func TestEveryStrategyKeepsTheContractOnRealRedis(t *testing.T) {
 	nodes := realRedis(t, 3)
 	for _, r := range rows {
-		t.Run(r.label, func(t *testing.T) { lockertest.Run(t, r.entry(t), r.on(nodes)) })
+		t.Run(r.label, func(t *testing.T) {
+			t.Parallel() // most of a check is waiting
+			lockertest.Run(t, r.entry(t), r.on(nodes))
+		})
 	}
 }
 
@@ -73,7 +80,10 @@ func TestEverySabotageBreaksTheContract(t *testing.T) {
 		}
 		for _, r := range rows {
 			if s.AppliesTo(r.name, r.options) {
-				t.Run(s.Name+"/"+r.label, func(t *testing.T) { r.wantBroken(t, s.Name, nodes) })
+				t.Run(s.Name+"/"+r.label, func(t *testing.T) {
+					t.Parallel()
+					r.wantBroken(t, s.Name, nodes)
+				})
 			}
 		}
 	}
@@ -84,7 +94,7 @@ func (r row) wantBroken(t *testing.T, sabotage string, nodes []strategies.Node) 
 	e.New = func(env strategies.Env, o strategies.Options) (strategies.Locker, error) {
 		return strategies.Sabotaged(r.name, sabotage, env, o)
 	}
-	for _, c := range lockertest.Checks(e) {
+	for _, c := range slices.Backward(lockertest.Checks(e)) { // the special ones, which are quick, come last
 		if err := c.Run(e, r.on(nodes)(t)); err != nil {
 			t.Logf("%s: %v", c.Name, err)
 			return

@@ -38,6 +38,9 @@ func (r *rig) afterTheFirst(ctx context.Context) ([]time.Duration, error) {
 	if err != nil {
 		l = strategies.Lease{Request: q}
 	}
+	if err := r.drain(ctx); err != nil {
+		return nil, err
+	}
 	var ttls []time.Duration
 	for _, s := range r.servers {
 		exists, ttl, err := s.Look(ctx, l.Key)

@@ -99,7 +99,8 @@ func holdIsSilentAfter(ctx context.Context, r *rig) error {
 	return nil
 }
 
-// holdNotices takes the lock away while the work runs.
+// holdNotices takes the lock away while the work runs. The work ends when it is cancelled, or when so many commands were
+// sent that a renewal must have noticed.
 func holdNotices(takeAway func(*rig, context.Context, string) error) func(context.Context, *rig) error {
 	return func(ctx context.Context, r *rig) error {
 		l, err := r.grant(ctx, long)
@@ -110,7 +111,12 @@ func holdNotices(takeAway func(*rig, context.Context, string) error) func(contex
 			if err := takeAway(r, ctx, l.Key); err != nil {
 				return err
 			}
-			return r.clock.Sleep(ctx, long)
+			for enough := r.sent() + 30*len(r.spies); r.sent() < enough; {
+				if err := r.clock.Sleep(ctx, time.Millisecond); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		return errors.Join(r.wantLost(report, err), r.deleteKey(ctx, l.Key))
 	}
@@ -137,8 +143,8 @@ func holdEndsAtUntil(ctx context.Context, r *rig) error {
 	if err := r.wantLost(report, err); err != nil {
 		return err
 	}
-	if report.Renewals > 0 || report.Failed < 2 && r.clock.Now() < l.Until+short {
-		return fmt.Errorf("%d renewals confirmed and %d failed, want none and some", report.Renewals, report.Failed)
+	if report.Renewals > 0 {
+		return fmt.Errorf("%d renewals confirmed, but none can have reached a server", report.Renewals)
 	}
 	return r.deleteKey(ctx, l.Key)
 }

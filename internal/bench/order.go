@@ -14,6 +14,7 @@ type order struct {
 	open   bool // open loop: overtakes; closed loop: streaks and re-acquiring
 	counts func(*results.Op) bool
 	keys   map[string]*keyOrder  // by the name at the server
+	active []*keyOrder           // those with something that the frontier has not passed
 	asked  map[string]*lineOrder // by the key that sessions ask for
 
 	handoff   *results.Histogram
@@ -25,10 +26,19 @@ type order struct {
 
 // keyOrder is one name at the server.
 type keyOrder struct {
-	waiting []results.Op // grants beyond the frontier
-	tries   []span       // sessions that tried, the granted included
-	last    *results.Op  // the latest grant within the frontier
-	streak  int64        // grants in a row of its client
+	name    string
+	active  bool
+	waiting []turn // grants beyond the frontier
+	tries   []span // sessions that tried, the granted included
+	last    turn   // the latest grant within the frontier
+	streak  int64  // grants in a row of its client; 0: there was none yet
+}
+
+// turn is one grant, as far as the next one of its name depends on it.
+type turn struct {
+	started, decided, left time.Duration
+	client                 int32
+	released, counts       bool
 }
 
 type span struct{ from, to time.Duration }
@@ -58,11 +68,15 @@ func (o *order) add(op *results.Op) {
 		return
 	}
 	k := o.key(op.Key)
+	if !k.active {
+		k.active = true
+		o.active = append(o.active, k)
+	}
 	k.tries = append(k.tries, span{op.Started, op.Decided})
 	if op.Outcome != results.Acquired {
 		return
 	}
-	k.waiting = append(k.waiting, *op)
+	k.waiting = append(k.waiting, turn{op.Started, op.Decided, op.Left, op.Client, op.Release == results.Released, o.counts(op)})
 	if o.open {
 		l := o.line(op.Logical)
 		l.waiting = append(l.waiting, grant{op.Intended, op.Decided, o.counts(op)})
@@ -77,7 +91,7 @@ func (o *order) add(op *results.Op) {
 func (o *order) key(name string) *keyOrder {
 	k, ok := o.keys[name]
 	if !ok {
-		k = &keyOrder{}
+		k = &keyOrder{name: name}
 		o.keys[name] = k
 	}
 	return k
@@ -95,12 +109,14 @@ func (o *order) line(name string) *lineOrder {
 // settle handles all grants decided before the frontier: no session that is still open, or will open, has an event
 // before it.
 func (o *order) settle(frontier time.Duration) {
-	for name, k := range o.keys {
+	o.active = slices.DeleteFunc(o.active, func(k *keyOrder) bool {
 		o.settleKey(k, frontier)
-		if o.open && k.idle(frontier) {
-			delete(o.keys, name)
+		k.active = !k.idle(frontier)
+		if !k.active && o.open { // a closed loop still has its streak
+			delete(o.keys, k.name)
 		}
-	}
+		return !k.active
+	})
 	for name, l := range o.asked {
 		o.settleLine(l, frontier)
 		if len(l.waiting)+len(l.past) == 0 {
@@ -111,37 +127,30 @@ func (o *order) settle(frontier time.Duration) {
 
 // idle: whoever was trying when the last holder left has ended, and nobody is left to follow it.
 func (k *keyOrder) idle(frontier time.Duration) bool {
-	return len(k.waiting) == 0 && (k.last == nil || k.last.Left < frontier)
+	return len(k.waiting) == 0 && k.last.left < frontier
 }
 
 func (o *order) settleKey(k *keyOrder, frontier time.Duration) {
-	slices.SortFunc(k.waiting, func(a, b results.Op) int { return cmp.Compare(a.Decided, b.Decided) })
+	slices.SortFunc(k.waiting, func(a, b turn) int { return cmp.Compare(a.decided, b.decided) })
 	n := 0
-	for ; n < len(k.waiting) && k.waiting[n].Decided < frontier; n++ {
-		o.follow(k, &k.waiting[n])
-		op := k.waiting[n]
-		k.last = &op
+	for ; n < len(k.waiting) && k.waiting[n].decided < frontier; n++ {
+		o.follow(k, k.waiting[n])
+		k.last = k.waiting[n]
 	}
 	k.waiting = slices.Delete(k.waiting, 0, n)
-	if k.last != nil {
-		k.tries = slices.DeleteFunc(k.tries, func(s span) bool { return s.to <= k.last.Left && s.to < frontier })
-	} else {
+	k.tries = slices.DeleteFunc(k.tries, func(s span) bool { return s.to <= k.last.left && s.to < frontier })
+	if k.streak == 0 {
 		k.tries = slices.DeleteFunc(k.tries, func(s span) bool { return s.to < frontier })
 	}
 }
 
 // follow handles the step from one grant of a name to the next.
-func (o *order) follow(k *keyOrder, next *results.Op) {
-	if last := k.last; last != nil {
-		gap := next.Decided - last.Left
-		if last.Release == results.Released && gap >= 0 && o.counts(next) && k.wanted(last.Left, next) {
-			o.handoff.Record(gap)
-		}
+func (o *order) follow(k *keyOrder, next turn) {
+	last, first := k.last, k.streak == 0
+	if gap := next.decided - last.left; !first && last.released && gap >= 0 && next.counts && k.wanted(last.left, next) {
+		o.handoff.Record(gap)
 	}
-	if o.open {
-		return
-	}
-	if k.last != nil && k.last.Client == next.Client {
+	if !first && last.client == next.client {
 		k.streak++
 		return
 	}
@@ -150,14 +159,14 @@ func (o *order) follow(k *keyOrder, next *results.Op) {
 }
 
 func (o *order) endStreak(k *keyOrder) {
-	if k.streak > 0 && o.counts(k.last) {
+	if !o.open && k.streak > 0 && k.last.counts {
 		o.streaks.RecordN(k.streak, 1)
 	}
 }
 
 // wanted tells whether a session was already trying at the moment t.
-func (k *keyOrder) wanted(t time.Duration, next *results.Op) bool {
-	if next.Started <= t {
+func (k *keyOrder) wanted(t time.Duration, next turn) bool {
+	if next.started <= t {
 		return true
 	}
 	return slices.ContainsFunc(k.tries, func(s span) bool { return s.from <= t && t < s.to })

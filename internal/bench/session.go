@@ -17,7 +17,7 @@ import (
 	"github.com/lockbench/lockbench/strategies/retry"
 )
 
-// releaseTimeout bounds one release and one clean-up: they run on a context that nothing cancels.
+// releaseTimeout bounds a clean-up, which runs on a context that nothing cancels.
 const releaseTimeout = 2 * time.Second
 
 // workload is what every session of a trial does: pick a key, acquire through the loop, hold, release, report. This
@@ -26,6 +26,7 @@ type workload struct {
 	clock    clock.Clock
 	start    time.Duration   // of the trial on the clock; Ops count from it
 	life     context.Context // ends when the trial must end now
+	beyond   context.Context // life without its end, for releases: the node's own time limit bounds them
 	locker   strategies.Locker
 	loop     retry.Loop
 	oneTry   bool          // the policy allows a single attempt
@@ -135,9 +136,7 @@ func (w *workload) renewed(op *results.Op, lease strategies.Lease, section func(
 
 func (w *workload) release(op *results.Op, lease strategies.Lease) {
 	for try := 0; ; try++ {
-		ctx, cancel := w.clock.WithTimeout(context.WithoutCancel(w.life), releaseTimeout)
-		outcome, err := w.locker.Release(ctx, lease)
-		cancel()
+		outcome, err := w.locker.Release(w.beyond, lease)
 		op.Released = w.clock.Now() - w.start
 		if op.Release = released[outcome]; err == nil {
 			return

@@ -138,7 +138,7 @@ func (r *running) execute(ctx context.Context) {
 	life, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
 	beside, end := context.WithCancel(context.WithoutCancel(ctx))
-	r.stop, r.kill, r.work.life = stop, kill, life
+	r.stop, r.kill, r.work.life, r.work.beyond = stop, kill, life, context.WithoutCancel(life)
 	r.work.start = r.Clock.Now() + lead
 	r.watch = newWatch(r.Trial, r.work.start+r.tally.from, r.fail)
 

@@ -84,6 +84,9 @@ func newRedlock(e Env, o Options) (Locker, error) {
 }
 
 func (q *redlock) Acquire(ctx context.Context, r Request) (Lease, error) {
+	if err := ctx.Err(); err != nil { // what is sent from here on is no longer the caller's to stop
+		return Lease{}, fmt.Errorf("acquire %q: %w", r.Key, err)
+	}
 	l := Lease{Request: r, Until: q.until(r.TTL)}
 	b := q.ledger.enter(q.ballot(), r.Owner)
 	q.collect(ctx, b, r)

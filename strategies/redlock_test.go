@@ -200,6 +200,20 @@ func TestAnAcquireWhoseContextHasEndedCleansUpAllTheSame(t *testing.T) {
 	}
 }
 
+func TestAnAcquireWhoseContextHasEndedBeforeSendsNothing(t *testing.T) {
+	nodes, all := fakes(3)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := redlockOn(t, nodes, nil).Acquire(ctx, someRequest); !errors.Is(err, context.Canceled) {
+		t.Errorf("answered %v", err)
+	}
+	for i, n := range all {
+		if len(n.sent) != 0 {
+			t.Errorf("node %d was sent %v", i+1, n.sent)
+		}
+	}
+}
+
 func TestTheLedgerIsEmptyAfterDrain(t *testing.T) {
 	nodes, _ := fakes(3)
 	k := redlockOn(t, nodes, Options{"mode": atQuorum, "node_timeout": time.Minute})

@@ -14,6 +14,7 @@ type Client interface {
 	strategies.Node
 	Traffic() strategies.Traffic
 	Warm(ctx context.Context, conns int, scripts []*strategies.Script) error
+	Cold() error
 	Close() error
 }
 
@@ -32,7 +33,9 @@ func Assemble(s Spec, provider string, addresses []string, open func(address str
 		name := fmt.Sprintf("node-%d", i+1)
 		t.Keyspaces = append(t.Keyspaces, load)
 		t.Endpoints[name] = address
-		t.Servers = append(t.Servers, Server{Name: name, Address: address, Control: control, Traffic: load.Traffic, Warm: load.Warm})
+		t.Servers = append(t.Servers, Server{
+			Name: name, Address: address, Control: control, Traffic: load.Traffic, Warm: load.Warm, Cold: load.Cold,
+		})
 	}
 	t.Check = t.pingAll
 	once := sync.OnceValue(func() error { return closeAll(clients) })

@@ -115,15 +115,27 @@ func (r *running) prepare(ctx context.Context) error {
 	}
 	r.length = s.Phases.Warmup + measured(s)
 	r.late = &lateness{late: results.NewHistogram(results.DefaultRange)}
-	if s.Client.Open == onDemand {
-		for _, server := range r.Topology.Servers {
-			if err := server.Cold(); err != nil {
-				return fmt.Errorf("close connections to %s: %w", server.Name, err)
-			}
+	for _, server := range r.Topology.Servers {
+		if err := r.pool(ctx, server); err != nil {
+			return err
 		}
 	}
 	runtime.GC() // each trial starts with the same heap
 	return ctx.Err()
+}
+
+// pool brings the connections into the state that the scenario asks for, whatever the trial before has left.
+func (r *running) pool(ctx context.Context, s topologies.Server) error {
+	if r.Point.Scenario.Client.Open == onDemand {
+		if err := s.Cold(); err != nil {
+			return fmt.Errorf("close connections to %s: %w", s.Name, err)
+		}
+		return nil
+	}
+	if err := s.Warm(ctx, PoolSize(r.Point.Scenario), nil); err != nil {
+		return &TargetError{err}
+	}
+	return nil
 }
 
 // onDemand is the value of client.open for a pool that is not opened before.

@@ -187,3 +187,17 @@ func TestOverloadIsCalledSaturated(t *testing.T) {
 		t.Errorf("state %v, %d timeouts; want saturated", got.State, got.Counts.Timeout)
 	}
 }
+
+func TestColdPoolIsOpenedByTheLoad(t *testing.T) {
+	s := scenario()
+	s.Client.Open, s.Phases.Measure = onDemand, time.Second
+	p := point(s, "set-px-lua", "fixed", map[string]any{"wait": 2 * time.Millisecond})
+	top := redis(t, p)
+	for range 2 { // the second trial finds the pool of the first
+		got, _, err := measure(t, context.Background(), top, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSums(t, got.Counts)
+	}
+}

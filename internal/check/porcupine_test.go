@@ -116,6 +116,7 @@ func clientHistory(r *rand.Rand) []results.Op {
 }
 
 func TestSweepAndPorcupineAgree(t *testing.T) {
+	t.Parallel()
 	rounds := 100_000
 	if testing.Short() {
 		rounds = 10_000

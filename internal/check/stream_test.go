@@ -127,9 +127,10 @@ func stream(r *rand.Rand, ops []results.Op) Findings {
 }
 
 func TestFindingsDependNeitherOnOrderNorOnFrontiers(t *testing.T) {
-	rounds := 60_000
+	t.Parallel()
+	rounds := 30_000
 	if testing.Short() {
-		rounds = 6_000
+		rounds = 3_000
 	}
 	seen := Findings{}
 	for seed := range rounds {
@@ -194,6 +195,7 @@ func quietRun(s *Sweep, sessions, clients, keys int) (most int) {
 }
 
 func TestMemoryDoesNotGrowWithTheRun(t *testing.T) {
+	t.Parallel()
 	sessions := 1_000_000
 	if testing.Short() {
 		sessions = 100_000

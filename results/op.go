@@ -88,18 +88,19 @@ type Op struct {
 	Released time.Duration `json:"released_ns"` // release returned
 	Until    time.Duration `json:"until_ns"`    // the lease's end for a careful holder, after the last renewal
 
-	Fence          uint64  `json:"fence"`
-	Attempts       int32   `json:"attempts"`
-	Renewals       int32   `json:"renewals"` // acknowledged
-	RenewalsFailed int32   `json:"renewals_failed"`
-	Outcome        Outcome `json:"outcome"`
-	Release        Release `json:"release"`
-	Held           bool    `json:"held"`        // at least one of its attempts met a held lock (ErrHeld)
-	Uncertain      bool    `json:"uncertain"`   // at least one attempt ended with an indefinite error
-	Lost           bool    `json:"lost"`        // the holder learned that the lease was lost
-	Stale          bool    `json:"stale"`       // the resource accepted a write with a token older than one it had seen
-	Refused        bool    `json:"refused"`     // the resource refused the write as stale
-	LostUpdate     bool    `json:"lost_update"` // the write overwrote another holder's
-	Crashed        bool    `json:"crashed"`     // the client died while holding: no release was sent
-	Cause          string  `json:"cause"`
+	Fence          uint64        `json:"fence"`
+	Attempts       int32         `json:"attempts"`
+	LastAttempt    time.Duration `json:"last_attempt_ns"` // how long the last attempt took; the others are in the histogram only
+	Renewals       int32         `json:"renewals"`        // acknowledged
+	RenewalsFailed int32         `json:"renewals_failed"`
+	Outcome        Outcome       `json:"outcome"`
+	Release        Release       `json:"release"`
+	Held           bool          `json:"held"`        // at least one of its attempts met a held lock (ErrHeld)
+	Uncertain      bool          `json:"uncertain"`   // at least one attempt ended with an indefinite error
+	Lost           bool          `json:"lost"`        // the holder learned that the lease was lost
+	Stale          bool          `json:"stale"`       // the resource accepted a write with a token older than one it had seen
+	Refused        bool          `json:"refused"`     // the resource refused the write as stale
+	LostUpdate     bool          `json:"lost_update"` // the write overwrote another holder's
+	Crashed        bool          `json:"crashed"`     // the client died while holding: no release was sent
+	Cause          string        `json:"cause"`
 }

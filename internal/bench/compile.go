@@ -39,9 +39,9 @@ func (r *running) compile() (*workload, error) {
 	w := &workload{
 		clock: r.Clock, locker: locker, maxLease: s.Lock.MaxLease, retries: s.Lock.ReleaseRetries, ttl: s.Lock.TTL,
 		crash: s.Crash, keys: keys, hold: hold, seed: r.Seed, touched: newBitmap(s.Keys.Count),
-		prefix:   "lockbench:" + r.Run + ":" + strconv.Itoa(r.Order) + ":",
 		recorder: newRecorder(r.Clock.Now),
 	}
+	w.setNames("lockbench:"+r.Run+":"+strconv.Itoa(r.Order)+":", s.Keys.Count)
 	w.loop = retry.Loop{
 		Clock: r.Clock, Locker: locker, Policy: policy, Mode: mode, Timeout: s.Lock.AcquireTimeout,
 		Compares: entry.Compares, CleanUp: releaseTimeout,

@@ -43,6 +43,8 @@ type turn struct {
 
 type span struct{ from, to time.Duration }
 
+func (s span) covers(t time.Duration) bool { return s.from <= t && t < s.to }
+
 // lineOrder is one key's line of sessions.
 type lineOrder struct {
 	waiting []grant
@@ -112,7 +114,7 @@ func (o *order) settle(frontier time.Duration) {
 	o.active = slices.DeleteFunc(o.active, func(k *keyOrder) bool {
 		o.settleKey(k, frontier)
 		k.active = !k.idle(frontier)
-		if !k.active && o.open { // a closed loop still has its streak
+		if !k.active && o.open && len(k.tries) == 0 { // a closed loop still has its streak
 			delete(o.keys, k.name)
 		}
 		return !k.active
@@ -125,9 +127,10 @@ func (o *order) settle(frontier time.Duration) {
 	}
 }
 
-// idle: whoever was trying when the last holder left has ended, and nobody is left to follow it.
+// idle: nothing of this name lies beyond the frontier. Tries that remain met the moment at which the last holder left.
 func (k *keyOrder) idle(frontier time.Duration) bool {
-	return len(k.waiting) == 0 && k.last.left < frontier
+	return len(k.waiting) == 0 && k.last.left < frontier &&
+		!slices.ContainsFunc(k.tries, func(s span) bool { return s.to >= frontier })
 }
 
 func (o *order) settleKey(k *keyOrder, frontier time.Duration) {
@@ -138,10 +141,10 @@ func (o *order) settleKey(k *keyOrder, frontier time.Duration) {
 		k.last = k.waiting[n]
 	}
 	k.waiting = slices.Delete(k.waiting, 0, n)
-	k.tries = slices.DeleteFunc(k.tries, func(s span) bool { return s.to <= k.last.left && s.to < frontier })
-	if k.streak == 0 {
-		k.tries = slices.DeleteFunc(k.tries, func(s span) bool { return s.to < frontier })
-	}
+	// The holders that come after the last one leave beyond the frontier, so a try that is over matters to that one only.
+	k.tries = slices.DeleteFunc(k.tries, func(s span) bool {
+		return s.to < frontier && (k.streak == 0 || !s.covers(k.last.left))
+	})
 }
 
 // follow handles the step from one grant of a name to the next.
@@ -169,7 +172,7 @@ func (k *keyOrder) wanted(t time.Duration, next turn) bool {
 	if next.started <= t {
 		return true
 	}
-	return slices.ContainsFunc(k.tries, func(s span) bool { return s.from <= t && t < s.to })
+	return slices.ContainsFunc(k.tries, func(s span) bool { return s.covers(t) })
 }
 
 // settleLine counts, for each grant, the later-intended sessions of its key that were granted before it.

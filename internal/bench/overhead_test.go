@@ -97,7 +97,7 @@ func warm(t *testing.T, top *topologies.Topology, connections int) {
 }
 
 // harness is one round of lockbench: recording, check and sampling on.
-func harness(t *testing.T, top *topologies.Topology, p scenarios.Point) pace {
+func harness(t testing.TB, top *topologies.Topology, p scenarios.Point) pace {
 	t.Helper()
 	trial := &Trial{Run: "test", Scenario: "test", Point: p, Number: 1, Order: 1, Seed: 7, Clock: clock.Wall(), Topology: top, HLog: nowhere{}}
 	got, err := trial.Measure(context.Background())
@@ -117,7 +117,7 @@ type bareLoop struct {
 	keys   []string
 }
 
-func newBareLoop(t *testing.T, address string, clients int) *bareLoop {
+func newBareLoop(t testing.TB, address string, clients int) *bareLoop {
 	b := &bareLoop{client: goredis.NewClient(&goredis.Options{
 		Addr: address, PoolSize: clients, MaxRetries: -1, Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true,
 		ReadBufferSize: 4 << 10, WriteBufferSize: 4 << 10,

@@ -1,27 +1,35 @@
 package bench
 
 import (
+	"fmt"
 	"testing"
-
-	"github.com/lockbench/lockbench/strategies/clock"
+	"time"
 )
 
-// BenchmarkSession is one uncontended session on a real server with 50 clients, everything on.
+// BenchmarkSession is the client's CPU for one uncontended session on a real server, everything on, beside the bare
+// loop of the overhead report. With -cpuprofile it shows where the difference goes.
 func BenchmarkSession(b *testing.B) {
-	s := uncontended(50)
-	s.Phases.Measure = 4e9
-	p := point(s, "set-px-lua", "fail-fast", nil)
-	top := redis(b, p)
-	for _, x := range top.Servers {
-		x.Warm(b.Context(), 50, nil)
+	for _, clients := range []int{1, 50, 200} {
+		s := uncontended(clients)
+		s.Phases.Measure = 4 * time.Second
+		p := point(s, "set-px-lua", "fail-fast", nil)
+		top := redis(b, p)
+		b.Run(fmt.Sprintf("lockbench-%d", clients), func(b *testing.B) {
+			for b.Loop() {
+				report(b, harness(b, top, p))
+			}
+		})
+		bare := newBareLoop(b, top.Servers[0].Address, clients)
+		b.Run(fmt.Sprintf("bare-%d", clients), func(b *testing.B) {
+			for b.Loop() {
+				report(b, bare.run(clients))
+			}
+		})
 	}
-	for b.Loop() {
-		trial := &Trial{Run: "test", Scenario: "test", Point: p, Number: 1, Order: 1, Seed: 7, Clock: clock.Wall(), Topology: top, HLog: nowhere{}}
-		got, err := trial.Measure(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(*got.Client.CPUUtilisation*1e6/got.Throughput, "cpu-us/pair")
-		b.ReportMetric(got.Throughput, "pairs/s")
-	}
+}
+
+func report(b *testing.B, p pace) {
+	b.ReportMetric(p.cpuMicros, "cpu-us/pair")
+	b.ReportMetric(p.perSecond, "pairs/s")
+	b.ReportMetric(0, "ns/op")
 }

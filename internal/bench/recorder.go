@@ -42,9 +42,10 @@ type ticket struct {
 
 func newRecorder(now func() time.Duration) *recorder { return &recorder{now: now} }
 
-// begin opens session n. Whatever it reports later lies at or after the returned time.
-func (r *recorder) begin(n int64) (ticket, time.Duration) {
-	s := &r.shards[uint64(n)%shards]
+// begin opens a session. Those of one line come out in the order in which they ended. Whatever the session reports later
+// lies at or after the returned time.
+func (r *recorder) begin(line int64) (ticket, time.Duration) {
+	s := &r.shards[uint64(line)%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := r.now()

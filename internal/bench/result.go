@@ -19,7 +19,7 @@ func (r *running) result(ctx context.Context, f check.Findings, audit check.Afte
 		Params: params(r.Trial), Trial: r.Number, Order: r.Order, Seed: r.Seed, Sabotage: r.Point.Strategy.Sabotage,
 		WarmupS: s.Phases.Warmup.Seconds(), MeasureS: r.window().Seconds(), DrainS: max(0, (r.drained - r.work.start - r.tally.to).Seconds()),
 		Partial: ctx.Err() != nil || err != nil, OpenLoop: s.Load.Open != nil, NoFigures: r.Topology.NoFigures,
-		Counts: r.tally.counts, Causes: r.tally.causes, Histograms: r.tally.whole, Attempts: r.tally.attempts,
+		Counts: r.tally.counts, Causes: r.tally.causes, Histograms: r.tally.histograms(), Attempts: r.tally.attempts,
 		Series: r.tally.series,
 	}
 	if !r.Began.IsZero() {

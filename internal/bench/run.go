@@ -64,7 +64,7 @@ func (r *Run) Execute(ctx context.Context) (o Outcome, err error) {
 	running := &deployments{Run: r, byKey: map[string]*deployment{}}
 	defer func() { err = errors.Join(err, running.close()) }()
 	if err := running.start(ctx, points); err != nil {
-		return o, err
+		return o, interrupted(ctx, err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(running.byKey)) {
 		o.Topologies = append(o.Topologies, running.byKey[key].facts)
@@ -73,17 +73,26 @@ func (r *Run) Execute(ctx context.Context) (o Outcome, err error) {
 		if ctx.Err() != nil {
 			return o, ctx.Err()
 		}
-		o.Order = append(o.Order, fmt.Sprintf("%s#%d", step.point.Name, step.number))
 		trial, measured, err := r.trial(ctx, running.byKey[topologyKey(step.point)], step, i+1, len(order))
 		if measured {
 			o.Trials = append(o.Trials, trial)
+			o.Order = append(o.Order, fmt.Sprintf("%s#%d", step.point.Name, step.number))
 			r.Listener.Ended(trial)
 		}
 		if err != nil {
-			return o, err
+			return o, interrupted(ctx, err)
 		}
 	}
 	return o, ctx.Err()
+}
+
+// interrupted adds the interrupt to an error that came with it: a terminal's Ctrl-C may reach the servers too, and then
+// what failed is not the target.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return errors.Join(ctx.Err(), err)
 }
 
 type step struct {
@@ -158,10 +167,16 @@ func (f *trialFiles) add(folder *results.Folder, name string) (io.Writer, error)
 	return b, nil
 }
 
+// commit keeps what was written whole: a file that lost its end is no file.
 func (f *trialFiles) commit() error {
 	var errs []error
 	for i, s := range f.streams {
-		errs = append(errs, f.buffers[i].Flush(), s.Commit())
+		if err := f.buffers[i].Flush(); err != nil {
+			s.Abandon()
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, s.Commit())
 	}
 	return errors.Join(errs...)
 }
@@ -259,8 +274,7 @@ func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []sc
 	}
 	deployed, err := d.ready(ctx, top, spec, uniqueScripts(scripts), before)
 	if err != nil {
-		top.Close(context.WithoutCancel(ctx))
-		return nil, err
+		return nil, errors.Join(err, shut(top))
 	}
 	return deployed, nil
 }
@@ -321,13 +335,19 @@ func (d *deployments) refuseImmortal(points []scenarios.Point) error {
 func (d *deployments) close() error {
 	var errs []error
 	for _, deployed := range d.byKey {
-		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		if err := deployed.topology.Close(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("stop %s: %w", deployed.facts.Name, err))
-		}
-		cancel()
+		errs = append(errs, shut(deployed.topology))
 	}
 	return errors.Join(errs...)
+}
+
+// shut stops a topology whatever has been cancelled.
+func shut(t *topologies.Topology) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if err := t.Close(ctx); err != nil {
+		return fmt.Errorf("stop %s by provider %s: %w", t.Shape, t.Provider, err)
+	}
+	return nil
 }
 
 // closeTimeout bounds the stop of one topology.

@@ -37,7 +37,8 @@ type workload struct {
 	crash    float64
 	keys     load.Keys
 	prefix   string
-	touched  bitmap // keys that a session asked for
+	names    []string // of the first keys
+	touched  bitmap   // keys that a session asked for
 	hold     load.Dist
 	resource *check.Counter // nil: nothing is protected
 	seed     uint64
@@ -52,10 +53,18 @@ func (w *workload) session(a load.Arrival) {
 		w.recorder.drop(&op)
 		return
 	}
-	ticket, at := w.recorder.begin(a.N)
+	ticket, at := w.recorder.begin(line(a))
 	op.Started = at - w.start
 	w.run(ticket, &op, load.Stream(w.seed, "session", uint64(a.N)))
 	w.recorder.end(ticket, &op)
+}
+
+// line is what decides the recorder's shard: sessions of one client follow each other, and a shard keeps their order.
+func line(a load.Arrival) int64 {
+	if a.Client >= 0 {
+		return int64(a.Client)
+	}
+	return a.N
 }
 
 // run draws the key, the hold and the crash before anything else, so that the same session of the same seed wants the
@@ -85,7 +94,7 @@ func (w *workload) run(ticket ticket, op *results.Op, rnd *rand.Rand) {
 
 func (w *workload) decide(op *results.Op, got retry.Acquisition) {
 	op.Asked, op.Decided = got.Asked-w.start, got.Decided-w.start
-	op.Attempts, op.Held, op.Uncertain = int32(got.Attempts), got.Held, got.Uncertain
+	op.Attempts, op.LastAttempt, op.Held, op.Uncertain = int32(got.Attempts), got.LastAttempt(), got.Held, got.Uncertain
 	op.Outcome = w.outcome(got.Err)
 	if op.Outcome == results.Failed || got.Uncertain {
 		op.Cause = cause(got.Err)
@@ -119,11 +128,11 @@ func (w *workload) work(op *results.Op, lease strategies.Lease, hold time.Durati
 	} else {
 		_ = section(w.life) // cut short only when the trial must end now
 	}
-	op.Left, op.Until, op.Fence = w.clock.Now()-w.start, lease.Until-w.start, lease.Fence
-	if w.resource != nil {
+	if w.resource != nil && !op.Lost { // who knows that the lease is lost does not write
 		r := w.resource.Leave(visit)
 		op.Refused, op.Stale, op.LostUpdate = r.Refused, r.Stale, r.LostUpdate
 	}
+	op.Left, op.Until, op.Fence = w.clock.Now()-w.start, lease.Until-w.start, lease.Fence
 	return lease
 }
 
@@ -134,11 +143,16 @@ func (w *workload) renewed(op *results.Op, lease strategies.Lease, section func(
 	return lease
 }
 
+// release gives the lock up, again where the reply was lost. After a lost reply a later try that finds the lock gone
+// proves nothing: the first one may have released it.
 func (w *workload) release(op *results.Op, lease strategies.Lease) {
 	for try := 0; ; try++ {
 		outcome, err := w.locker.Release(w.beyond, lease)
 		op.Released = w.clock.Now() - w.start
-		if op.Release = released[outcome]; err == nil {
+		if op.Release = released[outcome]; try > 0 && outcome != strategies.Released {
+			op.Release = results.ReleaseUnknown
+		}
+		if err == nil {
 			return
 		}
 		op.Cause = cause(err)
@@ -155,7 +169,26 @@ var released = [...]results.Release{
 	strategies.Stolen:   results.Stolen,
 }
 
-func (w *workload) name(key int) string { return w.prefix + strconv.Itoa(key) }
+// named is how many names are built before the run; beyond it a name is built when it is asked for.
+const named = 1 << 16
+
+// setNames builds the names of the keys, which all begin with prefix.
+func (w *workload) setNames(prefix string, count int) {
+	w.prefix = prefix
+	for i := range min(count, named) {
+		w.names = append(w.names, prefix+strconv.Itoa(i))
+	}
+}
+
+func (w *workload) name(key int) string {
+	if key < len(w.names) {
+		return w.names[key]
+	}
+	return w.prefix + strconv.Itoa(key)
+}
+
+// cancelled is the cause of sessions that ended because the trial had to.
+const cancelled = "cancelled"
 
 // cause is an error in few words, so that equal causes are counted together.
 func cause(err error) string {
@@ -165,7 +198,7 @@ func cause(err error) string {
 	case errors.As(err, &refused):
 		return refused.Code
 	case errors.Is(err, context.Canceled):
-		return "cancelled"
+		return cancelled
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "no reply in time"
 	}

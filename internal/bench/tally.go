@@ -24,8 +24,8 @@ type tally struct {
 	causes    map[string]int64
 	attempts  results.AttemptCounts
 	perClient map[int32]int64 // acquired, closed loop
-	whole     map[string]*results.Histogram
-	now       interval // the second that is being filled
+	whole     timings         // of the seconds that have ended
+	now       interval        // the second that is being filled
 	series    []results.Second
 	lines     *results.LogWriter
 	err       error        // of the log
@@ -40,9 +40,24 @@ type tally struct {
 // interval is one second of the run.
 type interval struct {
 	at      time.Duration // its start
-	metrics map[string]*results.Histogram
+	metrics timings
 	second  results.Second
 }
+
+// timings is a histogram for each of results.Metrics; nil: nothing was recorded.
+type timings [8]*results.Histogram
+
+// Places in timings, as in results.Metrics.
+const (
+	scheduleTime = iota
+	waitTime
+	responseTime
+	rejectionTime
+	attemptTime
+	holdTime
+	releaseTime
+	handoffTime
+)
 
 func newTally(t *Trial) (*tally, error) {
 	s := t.Point.Scenario
@@ -51,11 +66,10 @@ func newTally(t *Trial) (*tally, error) {
 		label:     t.Point.Slug,
 		causes:    map[string]int64{},
 		perClient: map[int32]int64{},
-		whole:     map[string]*results.Histogram{},
 	}
 	a.attempts = results.AttemptCounts{Counted: t.counted(), Histogram: map[int32]int64{}}
 	a.order = newOrder(s.Load.Open != nil, a.upTo, a.counted)
-	a.now = interval{at: a.from, metrics: map[string]*results.Histogram{}}
+	a.now = interval{at: a.from}
 	if t.excludes() {
 		a.sweep = check.NewSweep(check.Options{})
 	}
@@ -74,6 +88,17 @@ func (a *tally) keep(w io.Writer, op *results.Op) {
 	if err := json.NewEncoder(w).Encode(op); err != nil && a.err == nil {
 		a.err = fmt.Errorf("log of sessions: %w", err)
 	}
+}
+
+// histograms are those of the whole window, by the names of results.Metrics.
+func (a *tally) histograms() map[string]*results.Histogram {
+	all := map[string]*results.Histogram{}
+	for i, h := range a.whole {
+		if h != nil {
+			all[results.Metrics[i]] = h
+		}
+	}
+	return all
 }
 
 func (a *tally) counted(op *results.Op) bool { return op.Intended >= a.from && op.Intended < a.to }
@@ -97,10 +122,14 @@ func (a *tally) add(b *batch, start time.Duration) {
 
 func (a *tally) attempt(t attempt) {
 	if t.session >= a.from && t.session < a.to {
-		a.attempts.All++
-		a.now.second.Attempts++
-		a.record("attempt", t.took)
+		a.countAttempt(t.took)
 	}
+}
+
+func (a *tally) countAttempt(took time.Duration) {
+	a.attempts.All++
+	a.now.second.Attempts++
+	a.record(attemptTime, took)
 }
 
 func (a *tally) op(op *results.Op) {
@@ -116,17 +145,20 @@ func (a *tally) op(op *results.Op) {
 		return
 	}
 	a.now.second.Scheduled++
+	if op.Attempts > 0 {
+		a.countAttempt(op.LastAttempt)
+	}
 	a.count(op)
 	a.measure(op)
 }
 
-// watch notices a target that fails every session.
+// watch notices a target that fails every session. Sessions that the trial itself cancelled say nothing of it.
 func (a *tally) watch(op *results.Op) {
-	switch op.Outcome {
-	case results.Failed:
+	switch {
+	case op.Outcome == results.Dropped, op.Cause == cancelled:
+	case op.Outcome == results.Failed:
 		a.failing++
 		a.failure = op.Cause
-	case results.Dropped:
 	default:
 		a.failing = 0
 	}
@@ -143,7 +175,9 @@ func (a *tally) count(op *results.Op) {
 		return
 	}
 	a.now.second.Acquired++
-	a.attempts.Histogram[op.Attempts]++
+	if a.attempts.Counted {
+		a.attempts.Histogram[op.Attempts]++
+	}
 	if op.Client >= 0 {
 		a.perClient[op.Client]++
 	}
@@ -167,37 +201,32 @@ func (a *tally) measure(op *results.Op) {
 	if op.Outcome == results.Dropped {
 		return
 	}
-	a.record("schedule", op.Started-op.Intended)
+	a.record(scheduleTime, op.Started-op.Intended)
 	switch op.Outcome {
 	case results.Rejected:
-		a.record("rejection", op.Decided-op.Intended)
+		a.record(rejectionTime, op.Decided-op.Intended)
 		return
 	case results.Failed:
 		return // how long an error took says nothing of a lock
 	}
-	a.record("wait", op.Decided-op.Started)
-	a.record("response", op.Decided-op.Intended)
+	a.record(waitTime, op.Decided-op.Started)
+	a.record(responseTime, op.Decided-op.Intended)
 	if op.Outcome != results.Acquired {
 		return
 	}
-	a.record("hold", op.Left-op.Decided)
+	a.record(holdTime, op.Left-op.Decided)
 	if op.Release != results.NotReleased {
-		a.record("release", op.Released-op.Left)
+		a.record(releaseTime, op.Released-op.Left)
 	}
 }
 
-func (a *tally) record(metric string, d time.Duration) {
-	a.histogram(a.whole, metric).Record(d)
-	a.histogram(a.now.metrics, metric).Record(d)
-}
-
-func (a *tally) histogram(of map[string]*results.Histogram, metric string) *results.Histogram {
-	h, ok := of[metric]
-	if !ok {
+func (a *tally) record(metric int, d time.Duration) {
+	h := a.now.metrics[metric]
+	if h == nil {
 		h = results.NewHistogram(a.upTo)
-		of[metric] = h
+		a.now.metrics[metric] = h
 	}
-	return h
+	h.Record(d)
 }
 
 // tick closes the interval that ends at the given moment of the trial. A session belongs to the interval in which it
@@ -208,20 +237,24 @@ func (a *tally) tick(at time.Duration, inFlight int, pause *float64) {
 	}
 	s := &a.now.second
 	s.AtS, s.LengthS, s.InFlight, s.GCPauseMS = (a.now.at - a.from).Seconds(), (at - a.now.at).Seconds(), int64(inFlight), pause
-	response := a.now.metrics["response"]
+	response := a.now.metrics[responseTime]
 	s.P50MS, s.P99MS, s.MaxMS = response.Quantile(0.5), response.Quantile(0.99), response.Max()
 	a.series = append(a.series, *s)
 	a.write(at)
 	a.now = interval{at: at, metrics: a.now.metrics}
 }
 
+// write logs the interval and adds it to the whole.
 func (a *tally) write(at time.Duration) {
-	for _, metric := range results.Metrics {
-		h := a.now.metrics[metric]
-		if h.Count() == 0 {
+	for i, h := range a.now.metrics {
+		if h.Count()+h.Overflow() == 0 {
 			continue
 		}
-		a.line(metric, a.now.at, at-a.now.at, h)
+		a.line(results.Metrics[i], a.now.at, at-a.now.at, h)
+		if a.whole[i] == nil {
+			a.whole[i] = results.NewHistogram(a.upTo)
+		}
+		a.whole[i].Merge(h)
 		h.Reset()
 	}
 }
@@ -237,7 +270,7 @@ func (a *tally) finish(at time.Duration) check.Findings {
 	a.order.finish()
 	a.tick(max(at, a.now.at+time.Millisecond), 0, nil)
 	if a.order.handoff.Count() > 0 {
-		a.whole["handoff"] = a.order.handoff
+		a.whole[handoffTime] = a.order.handoff
 		a.line("handoff", a.from, a.now.at-a.from, a.order.handoff) // known only in order: one interval for the whole
 	}
 	if a.sweep == nil {

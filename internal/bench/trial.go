@@ -168,7 +168,7 @@ func (r *running) execute(ctx context.Context) {
 			_ = d.Drain(ctx) // what it leaves the audit counts
 		}
 	}()
-	r.collect(ctx, done)
+	r.collect(schedule, done)
 	end()
 	others.Wait()
 }
@@ -194,8 +194,8 @@ func (r *running) fail(err error) {
 }
 
 // collect empties the recorder until all sessions have ended, reads counters at the window's start and end, and cuts
-// the seconds.
-func (r *running) collect(ctx context.Context, done <-chan struct{}) {
+// the seconds. schedule has ended where no further session starts.
+func (r *running) collect(schedule context.Context, done <-chan struct{}) {
 	var b batch
 	every := time.NewTicker(collectEvery)
 	defer every.Stop()
@@ -203,13 +203,13 @@ func (r *running) collect(ctx context.Context, done <-chan struct{}) {
 		select {
 		case <-done:
 			r.drained = r.Clock.Now()
-			r.after, _ = readServers(ctx, r.Clock, r.Topology.Servers)
+			r.after, _ = readServers(schedule, r.Clock, r.Topology.Servers)
 			r.client[1] = readClient(r.Clock)
 			r.take(&b)
 			return
 		case <-every.C:
 			r.take(&b)
-			r.phase(ctx, b.open)
+			r.phase(schedule, b.open)
 		}
 	}
 }
@@ -226,11 +226,11 @@ func (r *running) take(b *batch) {
 const failuresInARow = 200
 
 // phase does what is due at this moment of the trial.
-func (r *running) phase(ctx context.Context, open int) {
+func (r *running) phase(schedule context.Context, open int) {
 	at := r.Clock.Now() - r.work.start
 	if !r.measuring && at >= r.tally.from {
 		r.measuring = true
-		r.before, _ = readServers(ctx, r.Clock, r.Topology.Servers)
+		r.before, _ = readServers(schedule, r.Clock, r.Topology.Servers)
 		r.client[0] = readClient(r.Clock)
 		r.paused = r.client[0].runtime[1]
 	}
@@ -238,7 +238,7 @@ func (r *running) phase(ctx context.Context, open int) {
 		r.tally.tick(next, open, r.pause())
 		r.show(at, open)
 	}
-	if at < r.tally.to {
+	if at < r.tally.to && schedule.Err() == nil {
 		r.ended = r.Clock.Now()
 		if r.measuring {
 			r.open[min(4*(at-r.tally.from)/(r.tally.to-r.tally.from), 3)].add(float64(open))

@@ -28,7 +28,7 @@ type Loop struct {
 	Timeout  time.Duration // for acquiring, all attempts and waits together
 	Compares bool          // Release compares the owner: only then may an attempt of unknown fate be cleaned up
 	CleanUp  time.Duration // time limit of that clean-up
-	// Observe hears how long each attempt took; nil: nobody does.
+	// Observe hears how long each attempt but the last took, whose times are in the Acquisition; nil: nobody does.
 	Observe func(time.Duration)
 }
 
@@ -42,6 +42,15 @@ type Acquisition struct {
 	Uncertain bool          // the last attempt's fate is unknown
 	Err       error
 	deadline  time.Duration
+	answered  time.Duration // when the last attempt returned
+}
+
+// LastAttempt is how long the last attempt took; the rest of the acquisition was waiting. 0 under Block.
+func (a Acquisition) LastAttempt() time.Duration {
+	if a.Attempts == 0 {
+		return 0
+	}
+	return a.answered - a.Asked
 }
 
 // Acquire attempts until the lock is granted, the policy gives up, the timeout passes, ctx ends or an attempt fails
@@ -104,13 +113,14 @@ func (l Loop) poll(ctx context.Context, r strategies.Request, rnd *rand.Rand, a 
 }
 
 func (l Loop) attempt(ctx context.Context, r strategies.Request, a *Acquisition) error {
+	if a.Attempts > 0 && l.Observe != nil {
+		l.Observe(a.answered - a.Asked)
+	}
 	a.Asked = l.Clock.Now()
 	lease, err := l.Locker.Acquire(ctx, r)
 	a.Decided = l.Clock.Now()
+	a.answered = a.Decided
 	a.Attempts++
-	if l.Observe != nil {
-		l.Observe(a.Decided - a.Asked)
-	}
 	if err != nil {
 		lease = strategies.Lease{Request: r}
 	}

@@ -80,7 +80,11 @@ func every(d time.Duration) Policy { return func(Failed) (time.Duration, bool) {
 
 func TestEveryAttemptHasAnOwnerOfItsOwn(t *testing.T) {
 	s := &scripted{clock: newInstant(), answers: []error{strategies.ErrHeld, strategies.ErrHeld, nil}, took: time.Millisecond}
-	a := acquire(context.Background(), s, nil)
+	var heard []time.Duration
+	a := acquire(context.Background(), s, func(l *Loop) { l.Observe = func(d time.Duration) { heard = append(heard, d) } })
+	if len(heard) != 2 || heard[0] != time.Millisecond || a.LastAttempt() != time.Millisecond {
+		t.Fatalf("heard of attempts of %v, the last took %v; want two of 1 ms, and 1 ms", heard, a.LastAttempt())
+	}
 	if a.Err != nil || a.Attempts != 3 || !a.Held || a.Decided != 23*time.Millisecond || a.Asked != 22*time.Millisecond {
 		t.Fatalf("acquisition = %+v", a)
 	}

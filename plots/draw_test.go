@@ -84,7 +84,8 @@ func TestEveryTextInAnSVGCarriesItsWidth(t *testing.T) {
 
 func TestDrawingIsTheSameEveryTime(t *testing.T) {
 	for _, c := range charts(runs()["three"]) {
-		if svgOf(t, c, Look{}) != svgOf(t, c, Look{}) {
+		first, second := svgOf(t, c, Look{}), svgOf(t, c, Look{})
+		if first != second {
 			t.Errorf("%s differs from one drawing to the next", c.Name)
 		}
 	}

@@ -175,8 +175,6 @@ func (h *Histogram) Bars() []Bar {
 	return bars
 }
 
-func (h *Histogram) hdr() *hdr.Histogram { return h.h }
-
 type histogramJSON struct {
 	Count    int64  `json:"count"`
 	Overflow int64  `json:"overflow"`

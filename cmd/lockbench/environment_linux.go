@@ -72,11 +72,6 @@ func openFiles() string {
 	return strconv.FormatUint(r.Cur, 10)
 }
 
-func readAll(path string) string {
-	b, _ := os.ReadFile(path)
-	return string(b)
-}
-
 // cgroupLimit is the smallest quota above this process, in cores; "" where there is none.
 func cgroupLimit() string {
 	smallest := math.Inf(1)

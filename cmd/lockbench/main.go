@@ -22,7 +22,7 @@ func main() {
 	os.Exit(lockbench(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Exit statuses. Where several apply, the first in the order of DESIGN's list wins; see outcome.
+// Exit statuses. Where several apply to a run, see ending.
 const (
 	statusPass        = 0
 	statusFailed      = 1   // could not be done: the target failed, or an internal error

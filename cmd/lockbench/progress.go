@@ -73,7 +73,6 @@ func (l *lines) Ended(t results.Trial) {
 
 // bar is one bar over all trials, by their planned time.
 type bar struct {
-	silent
 	w     io.Writer
 	bar   *progressbar.ProgressBar
 	done  time.Duration // planned time of the trials that ended

@@ -90,19 +90,20 @@ func (a *app) run(ctx context.Context, files []string, f runFlags) error {
 	if err := distinctNames(all); err != nil && f.out != "" {
 		return usageError(err)
 	}
-	worst := statusPass
+	worst := pass
 	for _, s := range all {
-		status, err := a.runOne(ctx, s, f, len(all) > 1)
+		if ctx.Err() != nil { // in the last moments of the one before
+			worst = interrupted
+			break
+		}
+		end, err := a.runOne(ctx, s, f, len(all) > 1)
 		if err != nil {
 			fmt.Fprintf(a.errOut, "lockbench: %s: %v\n", s.Name, err)
 		}
-		worst = severer(worst, status)
-		if ctx.Err() != nil {
-			break
-		}
+		worst = min(worst, end)
 	}
-	if worst != statusPass {
-		return &statusError{status: worst}
+	if worst != pass {
+		return &statusError{status: worst.status()}
 	}
 	return nil
 }
@@ -117,25 +118,26 @@ func distinctNames(all []*scenarios.Scenario) error {
 	return nil
 }
 
-// runOne measures one scenario and returns its exit status.
-func (a *app) runOne(ctx context.Context, s *scenarios.Scenario, f runFlags, several bool) (int, error) {
+// runOne measures one scenario and returns how it ended.
+func (a *app) runOne(ctx context.Context, s *scenarios.Scenario, f runFlags, several bool) (ending, error) {
 	password, err := topologies.ResolvePassword(s.Topology.Auth.PasswordFrom)
 	if err != nil {
-		return statusUsage, err
+		return usage, err
 	}
 	var random [4]byte
 	rand.Read(random[:])
 	id := results.NewRunID(time.Now(), s.Name, random)
 	folder, err := results.Create(runFolder(f.out, id, s.Name, several))
 	if err != nil {
-		return statusFailed, err
+		return failed, err
 	}
 	defer folder.Close()
 	yaml := scenarios.Marshal(s, vocabulary())
-	if err := folder.WriteScenario(yaml); err != nil {
-		return statusFailed, err
-	}
 	facts := a.facts(ctx, id, s, yaml)
+	// Until the run ends the folder tells of one that was cut short, so that it can be read after a kill or a crash too.
+	if err := errors.Join(folder.WriteScenario(yaml), folder.WriteRun(facts)); err != nil {
+		return failed, err
+	}
 	run := &bench.Run{
 		ID: id, Scenario: s, Clock: clock.Wall(), Providers: providers(), Password: password, Yes: f.yes,
 		Folder: folder, KeepOps: f.ops, Listener: newProgress(a.errOut, s, f.noProgress),
@@ -162,6 +164,7 @@ func (a *app) facts(ctx context.Context, id string, s *scenarios.Scenario, yaml 
 		Run: id, Scenario: s.Name, Question: s.Question, Command: append([]string{"lockbench"}, a.args...),
 		Version: v, Commit: commit, Seed: s.Seed, ScenarioSHA: hex.EncodeToString(sum[:]),
 		BeganUTC: time.Now().UTC().Format(time.RFC3339), Environment: environment(ctx),
+		Status: results.Interrupted, Exit: statusInterrupted,
 	}
 	for _, p := range s.Points() {
 		r.Points = append(r.Points, p.Name)
@@ -169,8 +172,8 @@ func (a *app) facts(ctx context.Context, id string, s *scenarios.Scenario, yaml 
 	return r
 }
 
-// conclude writes and prints what there is, also after a failure, and decides the exit status.
-func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.Folder, o bench.Outcome, failure error, asJSON bool) (int, error) {
+// conclude writes and prints what there is, also after a failure, and decides how the run ended.
+func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.Folder, o bench.Outcome, failure error, asJSON bool) (ending, error) {
 	run.Order, run.Topologies = o.Order, o.Topologies
 	run.EndedUTC = time.Now().UTC().Format(time.RFC3339)
 	run.Status = statusOf(failure)
@@ -180,19 +183,20 @@ func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.F
 	run.Expects = expects(s, o.Trials)
 	summary := report.Summarise(run, o.Trials)
 	run.Thresholds = thresholds(s, summary)
-	run.Exit = exitStatus(failure, run, summary)
+	end := endingOf(failure, run, summary)
+	run.Exit = end.status()
 	data := results.RunData{Dir: folder.Dir(), Run: run, Summary: &summary, Trials: o.Trials}
 	err := errors.Join(folder.WriteRun(run), folder.WriteSummary(summary))
 	if len(o.Trials) > 0 {
 		err = errors.Join(err, report.Write(folder, data), a.show(folder, data, asJSON))
 	}
 	if err != nil {
-		return severer(run.Exit, statusFailed), errors.Join(failure, err)
+		return min(end, failed), errors.Join(failure, err)
 	}
-	if errors.Is(failure, context.Canceled) {
-		failure = nil // the user knows
+	if failure == context.Canceled { // the user knows that, but not what else went wrong
+		return end, nil
 	}
-	return run.Exit, failure
+	return end, failure
 }
 
 func statusOf(failure error) results.Status {
@@ -283,37 +287,43 @@ func judge(t scenarios.Threshold, p results.Point) results.ThresholdResult {
 	return r
 }
 
-// severity is the order in which exit statuses win, from the strongest.
-var severity = []int{statusInterrupted, statusFailed, statusUsage, statusUnfit, statusThreshold, statusInvalid, statusPass}
+// ending of a run. Where several apply, the first wins: within a run and over those of one command line.
+type ending int
 
-func severer(a, b int) int {
-	if slices.Index(severity, b) < slices.Index(severity, a) {
-		return b
-	}
-	return a
+const (
+	interrupted ending = iota
+	failed
+	usage
+	unfit
+	unexpected // a verdict differs from what was expected
+	invalid    // or a threshold is unknown
+	missed     // a threshold failed
+	pass
+)
+
+func (e ending) status() int {
+	return [...]int{statusInterrupted, statusFailed, statusUsage, statusUnfit, statusThreshold, statusInvalid, statusThreshold, statusPass}[e]
 }
 
-// exitStatus is the first that applies of: interrupted, failed, bad usage, machine not fit, verdict differs from what
-// was expected, measurement invalid or a threshold unknown, a threshold failed.
-func exitStatus(failure error, run results.Run, s results.Summary) int {
-	var unfit *topologies.UnfitError
+func endingOf(failure error, run results.Run, s results.Summary) ending {
+	var nobody *topologies.UnfitError
 	var request *bench.RequestError
 	switch {
 	case errors.Is(failure, context.Canceled):
-		return statusInterrupted
+		return interrupted
 	case errors.As(failure, &request):
-		return statusUsage
-	case errors.As(failure, &unfit):
-		return statusUnfit
+		return usage
+	case errors.As(failure, &nobody):
+		return unfit
 	case failure != nil:
-		return statusFailed
+		return failed
 	case slices.ContainsFunc(run.Expects, func(e results.ExpectResult) bool { return !e.Pass }):
-		return statusThreshold
+		return unexpected
 	case slices.ContainsFunc(s.Points, func(p results.Point) bool { return p.Valid == 0 }),
 		slices.ContainsFunc(run.Thresholds, func(t results.ThresholdResult) bool { return t.Result == "unknown" }):
-		return statusInvalid
+		return invalid
 	case slices.ContainsFunc(run.Thresholds, func(t results.ThresholdResult) bool { return t.Result == "fail" }):
-		return statusThreshold
+		return missed
 	}
-	return statusPass
+	return pass
 }

@@ -62,7 +62,11 @@ func (r *Run) Execute(ctx context.Context) (o Outcome, err error) {
 	points := r.Scenario.Points()
 	order := r.order(points)
 	running := &deployments{Run: r, byKey: map[string]*deployment{}}
-	defer func() { err = errors.Join(err, running.close()) }()
+	defer func() {
+		if failed := running.close(); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
 	if err := running.start(ctx, points); err != nil {
 		return o, interrupted(ctx, err)
 	}

@@ -126,7 +126,7 @@ func untilCountsFromTheRequest(ctx context.Context, r *rig) error {
 		first = min(first, p.commands()[0].at)
 	}
 	if l.Until > first+q.TTL || l.Until <= first {
-		return fmt.Errorf("Until is %v after the first request, want at most %v", l.Until-first, q.TTL)
+		return fmt.Errorf("the lease ends %v after the first request, want at most %v", l.Until-first, q.TTL)
 	}
 	return r.release(ctx, l, strategies.Released)
 }

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockbench/lockbench/internal/bench"
 	"github.com/lockbench/lockbench/results"
+	"github.com/lockbench/lockbench/topologies"
 )
 
 // result of one command line.
@@ -140,6 +142,35 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 	}
 }
 
+func TestTheStrongestExitStatusWins(t *testing.T) {
+	valid := results.Summary{Points: []results.Point{{Valid: 1}}}
+	invalid := results.Summary{Points: []results.Point{{Valid: 1}, {Valid: 0}}}
+	expect := func(pass bool) results.Run { return results.Run{Expects: []results.ExpectResult{{Pass: pass}}} }
+	threshold := func(r string) results.Run { return results.Run{Thresholds: []results.ThresholdResult{{Result: r}}} }
+	both := expect(false)
+	both.Thresholds = threshold("unknown").Thresholds
+	for name, c := range map[string]struct {
+		failure error
+		run     results.Run
+		summary results.Summary
+		want    int
+	}{
+		"nothing wrong":                        {nil, threshold("pass"), valid, statusPass},
+		"interrupted before anything else":     {context.Canceled, expect(false), invalid, statusInterrupted},
+		"the target failed":                    {&bench.TargetError{Err: os.ErrClosed}, expect(false), invalid, statusFailed},
+		"the scenario asks for the impossible": {&bench.RequestError{Err: os.ErrInvalid}, results.Run{}, results.Summary{}, statusUsage},
+		"no provider can":                      {&topologies.UnfitError{Want: "auto"}, results.Run{}, results.Summary{}, statusUnfit},
+		"a verdict before an invalid trial":    {nil, both, invalid, statusThreshold},
+		"an invalid trial before a threshold":  {nil, threshold("fail"), invalid, statusInvalid},
+		"a threshold unknown":                  {nil, threshold("unknown"), valid, statusInvalid},
+		"a threshold failed":                   {nil, threshold("fail"), valid, statusThreshold},
+	} {
+		if got := endingOf(c.failure, c.run, c.summary).status(); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
 func TestExitStatusSaysWhatHappened(t *testing.T) {
 	quick := []string{"--provider", "embedded", "--trials", "1", "--no-progress"}
 	for name, c := range map[string]struct {
@@ -147,12 +178,12 @@ func TestExitStatusSaysWhatHappened(t *testing.T) {
 		args []string
 		want int
 	}{
-		"a threshold fails":          {short + "thresholds: [\"response.p50 < 1us\"]\n", nil, statusThreshold},
 		"a threshold is unknown":     {short + "thresholds: [\"response.p99.9 < 1h\"]\n", nil, statusInvalid},
 		"a verdict differs":          {short + "expect: {set-px-lua: broken}\n", nil, statusThreshold},
 		"a wrong key":                {strings.Replace(short, "hold:", "hodl:", 1), nil, statusUsage},
 		"a wrong flag":               {short, []string{"--trails", "3"}, statusUsage},
 		"a target that is not there": {short, []string{"--provider", "external", "--address", "127.0.0.1:1"}, statusFailed},
+		"an address with a provider": {short, []string{"--provider", "process", "--address", "127.0.0.1:1"}, statusUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"run", file(t, c.text), "--out", filepath.Join(t.TempDir(), "run")}, quick...)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -247,26 +246,31 @@ func (n *Node) Warm(ctx context.Context, conns int, scripts []*strategies.Script
 	return n.openConnections(ctx, min(conns, n.size))
 }
 
-// openConnections holds each connection until all are open: one that is given back would be handed out again.
+// openConnections holds each connection until all are open: one that is given back would be handed out again. It opens
+// none after a failure: a server that does not answer would be waited for hundreds of times.
 func (n *Node) openConnections(ctx context.Context, want int) error {
 	var wg sync.WaitGroup
-	conns, errs, next := make([]*redis.Conn, want), make([]error, want), atomic.Int64{}
+	var next atomic.Int64
+	var failure atomic.Pointer[error]
+	conns := make([]*redis.Conn, want)
 	for range min(dials, want) {
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < want; i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < want && failure.Load() == nil; i = int(next.Add(1)) - 1 {
 				conns[i] = n.client.Load().Conn()
-				errs[i] = conns[i].Ping(ctx).Err()
+				if err := conns[i].Ping(ctx).Err(); err != nil {
+					failure.CompareAndSwap(nil, &err)
+				}
 			}
 		})
 	}
 	wg.Wait()
 	for _, c := range conns {
-		c.Close()
-	}
-	for _, err := range errs {
-		if err != nil {
-			return fmt.Errorf("open %s connections to %s: %w", strconv.Itoa(want), n.client.Load().Options().Addr, err)
+		if c != nil {
+			c.Close()
 		}
+	}
+	if err := failure.Load(); err != nil {
+		return fmt.Errorf("open %d connections to %s: %w", want, n.client.Load().Options().Addr, *err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,6 +112,40 @@ func TestWarmOpensThePoolAndColdClosesIt(t *testing.T) {
 	}
 	if _, err := n.Do(ctx, "ping"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// silent accepts connections and answers nothing. accepted counts them.
+func silent(t *testing.T) (address string, accepted *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	accepted = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted.Add(1)
+			defer c.Close() // when the listener is closed
+		}
+	}()
+	return l.Addr().String(), accepted
+}
+
+func TestWarmStopsAtTheFirstFailure(t *testing.T) {
+	address, accepted := silent(t)
+	n := Open(Options{Address: address, PoolSize: 200, Timeout: 50 * time.Millisecond})
+	defer n.Close()
+	if err := n.Warm(context.Background(), 200, nil); err == nil {
+		t.Fatal("a server that does not answer was warmed")
+	}
+	if got := accepted.Load(); got > 2*dials {
+		t.Fatalf("%d connections were tried, want not many more than the %d of the first round", got, dials)
 	}
 }
 

@@ -142,9 +142,53 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 	}
 }
 
+func TestARunCanBeReadBeforeItEnds(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	dir := filepath.Join(t.TempDir(), "run")
+	scenario, ended := file(t, short), make(chan result, 1)
+	go func() { ended <- command(ctx, "run", scenario, "--provider", "embedded", "--out", dir, "--no-progress") }()
+	until := time.Now().Add(20 * time.Second)
+	for _, err := os.Stat(filepath.Join(dir, results.RunFile)); err != nil; _, err = os.Stat(filepath.Join(dir, results.RunFile)) {
+		if time.Now().After(until) {
+			t.Fatal("there is no run.json, so that a killed run could not be read")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	d, err := results.Read(dir)
+	if err != nil || d.Run.Status != results.Interrupted || len(d.Run.Points) != 2 {
+		t.Errorf("status %q, %d points, %v; want an interrupted run", d.Run.Status, len(d.Run.Points), err)
+	}
+	stop()
+	if r := <-ended; r.status != statusInterrupted {
+		t.Errorf("status %d\n%s", r.status, r.err)
+	}
+}
+
+func TestNothingStartsAfterAnInterrupt(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	dir := filepath.Join(t.TempDir(), "run")
+	if r := command(ctx, "run", file(t, short), "--provider", "embedded", "--out", dir); r.status != statusInterrupted {
+		t.Errorf("status %d, want %d\n%s", r.status, statusInterrupted, r.err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a run folder was made")
+	}
+}
+
+func TestReportReadsRowsThatWaitByTheirOwnMeans(t *testing.T) {
+	text := strings.NewReplacer("[set-px-lua, noop]", "[noop]", "{fixed: 3ms}", "native", "measure: 1s", "measure: 300ms").Replace(short)
+	dir := filepath.Join(t.TempDir(), "run")
+	command(context.Background(), "run", file(t, text), "--out", dir, "--trials", "1", "--no-progress")
+	if r := command(context.Background(), "report", dir); r.status != statusPass {
+		t.Errorf("status %d\n%s", r.status, r.err)
+	}
+}
+
 func TestTheStrongestExitStatusWins(t *testing.T) {
 	valid := results.Summary{Points: []results.Point{{Valid: 1}}}
-	invalid := results.Summary{Points: []results.Point{{Valid: 1}, {Valid: 0}}}
+	doubtful := results.Summary{Points: []results.Point{{Valid: 1}, {Valid: 0}}}
 	expect := func(pass bool) results.Run { return results.Run{Expects: []results.ExpectResult{{Pass: pass}}} }
 	threshold := func(r string) results.Run { return results.Run{Thresholds: []results.ThresholdResult{{Result: r}}} }
 	both := expect(false)
@@ -156,18 +200,21 @@ func TestTheStrongestExitStatusWins(t *testing.T) {
 		want    int
 	}{
 		"nothing wrong":                        {nil, threshold("pass"), valid, statusPass},
-		"interrupted before anything else":     {context.Canceled, expect(false), invalid, statusInterrupted},
-		"the target failed":                    {&bench.TargetError{Err: os.ErrClosed}, expect(false), invalid, statusFailed},
+		"interrupted before anything else":     {context.Canceled, expect(false), doubtful, statusInterrupted},
+		"the target failed":                    {&bench.TargetError{Err: os.ErrClosed}, expect(false), doubtful, statusFailed},
 		"the scenario asks for the impossible": {&bench.RequestError{Err: os.ErrInvalid}, results.Run{}, results.Summary{}, statusUsage},
 		"no provider can":                      {&topologies.UnfitError{Want: "auto"}, results.Run{}, results.Summary{}, statusUnfit},
-		"a verdict before an invalid trial":    {nil, both, invalid, statusThreshold},
-		"an invalid trial before a threshold":  {nil, threshold("fail"), invalid, statusInvalid},
+		"a verdict before an invalid trial":    {nil, both, doubtful, statusThreshold},
+		"an invalid trial before a threshold":  {nil, threshold("fail"), doubtful, statusInvalid},
 		"a threshold unknown":                  {nil, threshold("unknown"), valid, statusInvalid},
 		"a threshold failed":                   {nil, threshold("fail"), valid, statusThreshold},
 	} {
 		if got := endingOf(c.failure, c.run, c.summary).status(); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
+	}
+	if got := min(missed, invalid).status(); got != statusInvalid {
+		t.Errorf("one file misses a threshold, another is invalid: %d, want %d", got, statusInvalid)
 	}
 }
 

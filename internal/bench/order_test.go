@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,6 +36,41 @@ func TestHandoffIsTheIdleTimeOfALockSomebodyWants(t *testing.T) {
 	o.finish()
 	if n, largest := o.handoff.Count(), o.handoff.MaxValue(); n != 3 || largest < 9_900 || largest > 10_100 {
 		t.Fatalf("%d gaps, largest %d us; want 3 of 4, 7 and 10 ms", n, largest)
+	}
+}
+
+func TestHandoffDoesNotDependOnWhenItIsLookedFor(t *testing.T) {
+	for _, often := range []bool{true, false} {
+		o := newOrder(true, results.DefaultRange, all)
+		rejected := granted(-1, 9, 11, 0)
+		rejected.Outcome = results.Rejected
+		frontiers := []int{9, 20, 45} // that of the first is the start of the second, which is still open
+		for i, op := range []*results.Op{granted(-1, 0, 0, 10), rejected, granted(-1, 30, 30, 40)} {
+			o.add(op)
+			if often {
+				o.settle(ms(frontiers[i]))
+			}
+		}
+		o.finish()
+		if n, largest := o.handoff.Count(), o.handoff.MaxValue(); n != 1 || largest < 19_900 {
+			t.Errorf("looked for often %v: %d gaps, largest %d us; want one of 20 ms", often, n, largest)
+		}
+	}
+}
+
+func TestKeysThatNobodyWantsAreForgotten(t *testing.T) {
+	o := newOrder(true, results.DefaultRange, all)
+	for i := range 1000 {
+		op := granted(-1, i, i, i+1)
+		op.Key = strconv.Itoa(i)
+		if i%2 == 0 {
+			op.Outcome = results.Timeout
+		}
+		o.add(op)
+		o.settle(ms(i))
+	}
+	if len(o.keys) > 3 || len(o.active) > 3 {
+		t.Errorf("%d keys retained, %d of them active", len(o.keys), len(o.active))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockbench/lockbench/internal/load"
 	"github.com/lockbench/lockbench/results"
 	"github.com/lockbench/lockbench/strategies/clock"
 )
@@ -47,6 +48,31 @@ func TestNoOpArrivesFromBeforeTheFrontier(t *testing.T) {
 	writers.Wait()
 	if ops != 40000 || attempts != 40000 || b.open != 0 {
 		t.Fatalf("%d ops, %d attempts, %d open; want 40000, 40000, 0", ops, attempts, b.open)
+	}
+}
+
+func TestSessionsOfOneClientComeInTheirOrder(t *testing.T) {
+	const clients = 3 // no multiple of the shards
+	r := newRecorder(clock.Wall().Now)
+	for k := range int64(100) {
+		a := load.Arrival{N: k*clients + 1, Client: 1}
+		ticket, _ := r.begin(line(a))
+		r.end(ticket, &results.Op{N: a.N})
+	}
+	var b batch
+	r.take(&b)
+	last, n := int64(-1), 0
+	for i := range b.parts {
+		for _, op := range b.parts[i].ops {
+			if op.N < last {
+				t.Fatalf("session %d came after session %d", op.N, last)
+			}
+			last = op.N
+			n++
+		}
+	}
+	if n != 100 {
+		t.Fatalf("%d sessions, want 100", n)
 	}
 }
 

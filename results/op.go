@@ -96,7 +96,7 @@ type Op struct {
 	Outcome        Outcome       `json:"outcome"`
 	Release        Release       `json:"release"`
 	Held           bool          `json:"held"`        // at least one of its attempts met a held lock (ErrHeld)
-	Uncertain      bool          `json:"uncertain"`   // at least one attempt ended with an indefinite error
+	Uncertain      bool          `json:"uncertain"`   // the last attempt ended with an indefinite error
 	Lost           bool          `json:"lost"`        // the holder learned that the lease was lost
 	Stale          bool          `json:"stale"`       // the resource accepted a write with a token older than one it had seen
 	Refused        bool          `json:"refused"`     // the resource refused the write as stale

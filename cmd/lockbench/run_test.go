@@ -147,7 +147,9 @@ func TestARunCanBeReadBeforeItEnds(t *testing.T) {
 	defer stop()
 	dir := filepath.Join(t.TempDir(), "run")
 	scenario, ended := file(t, short), make(chan result, 1)
-	go func() { ended <- command(ctx, "run", scenario, "--provider", "embedded", "--out", dir, "--no-progress") }()
+	go func() {
+		ended <- command(ctx, "run", scenario, "--provider", "embedded", "--out", dir, "--no-progress")
+	}()
 	until := time.Now().Add(20 * time.Second)
 	for _, err := os.Stat(filepath.Join(dir, results.RunFile)); err != nil; _, err = os.Stat(filepath.Join(dir, results.RunFile)) {
 		if time.Now().After(until) {

@@ -131,12 +131,23 @@ func (r *Run) trial(ctx context.Context, d *deployment, s step, order, of int) (
 		files.abandon()
 		return result, false, err
 	}
-	if dead := d.topology.Check; err != nil && dead != nil {
-		if cause := dead(context.WithoutCancel(ctx)); cause != nil {
-			err = &TargetError{cause}
-		}
+	if err != nil {
+		err = d.explain(ctx, err)
 	}
 	return result, true, errors.Join(err, files.commit(), r.Folder.WriteTrial(result, nil))
+}
+
+// explain puts the last words of a server that has died in the place of what came of it.
+func (d *deployment) explain(ctx context.Context, err error) error {
+	if d.topology.Check == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	if cause := d.topology.Check(ctx); cause != nil {
+		return &TargetError{cause}
+	}
+	return err
 }
 
 // trialFiles are those that grow while a trial runs.

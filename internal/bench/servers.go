@@ -124,6 +124,9 @@ var own = map[string]bool{"info": true, "ping": true, "dbsize": true}
 
 // callsBetween is the server's own count of the commands that clients sent or scripts ran.
 func callsBetween(before, after topologies.Sample) (n int64) {
+	if before.Calls == nil { // what came before the window is not known
+		return 0
+	}
 	for name, calls := range after.Calls {
 		if !own[name] {
 			n += calls - before.Calls[name]
@@ -149,6 +152,7 @@ type watch struct {
 	mu      sync.Mutex
 	rtts    []*results.Histogram
 	cpu     map[int]float64 // cores by second of the measured window
+	latest  *float64        // cores at the last reading
 	from    time.Duration
 	lost    func(error)
 }
@@ -207,21 +211,29 @@ func (w *watch) ping(ctx context.Context) {
 	}
 }
 
-// addCPU books the share of a core that the servers used to the second in which the reading ended.
+// addCPU books the cores that the servers used between two readings to the second in which their middle lies.
 func (w *watch) addCPU(last, next []serverReading) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.latest = nil
 	for i := range next {
-		if i >= len(last) {
-			return
+		used := cpuBetween(last[i], next[i])
+		if used == nil {
+			continue
 		}
-		if used := cpuBetween(last[i], next[i]); used != nil {
-			middle := (last[i].at+next[i].at)/2 - w.from
-			if middle >= 0 {
-				w.cpu[int(middle/second)] += used.Seconds() / (next[i].at - last[i].at).Seconds()
-			}
+		cores := used.Seconds() / (next[i].at - last[i].at).Seconds()
+		w.latest = plus(w.latest, cores)
+		if middle := (last[i].at+next[i].at)/2 - w.from; middle >= 0 {
+			w.cpu[int(middle/second)] += cores
 		}
 	}
+}
+
+// now is the cores that the servers used at the last reading; nil where they do not tell.
+func (w *watch) now() *float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.latest
 }
 
 func (w *watch) readings() ([]*results.Histogram, map[int]float64) {

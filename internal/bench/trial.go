@@ -268,7 +268,9 @@ func (r *running) show(at time.Duration, open int) {
 	if r.Progress == nil || len(r.tally.series) == 0 {
 		return
 	}
-	r.Progress(Moment{Elapsed: at, Total: r.length, InFlight: open, Second: r.tally.series[len(r.tally.series)-1]})
+	last := r.tally.series[len(r.tally.series)-1]
+	last.RedisCPU = r.watch.now()
+	r.Progress(Moment{Elapsed: at, Total: r.length, InFlight: open, Second: last})
 }
 
 // conclude judges, audits, cleans and sums up.
@@ -283,6 +285,9 @@ func (r *running) conclude(ctx context.Context) (results.Trial, error) {
 	return r.result(ctx, f, audit, err), errors.Join(err, r.tally.err)
 }
 
+// auditTimeout bounds the audit of servers that do not answer: a million keys take some seconds.
+const auditTimeout = time.Minute
+
 // audit looks for keys that outlived their sessions, and removes them.
 func (r *running) audit(ctx context.Context) (check.Aftermath, error) {
 	a := check.Aftermath{Excludes: r.entry.Excludes}
@@ -290,7 +295,8 @@ func (r *running) audit(ctx context.Context) (check.Aftermath, error) {
 		return a, nil
 	}
 	names := r.names()
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
+	defer cancel()
 	for _, s := range r.Topology.Servers {
 		left, err := s.Audit(ctx, names)
 		if err != nil {

@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"context"
 	"math"
 	"runtime/metrics"
-	"sync"
 	"time"
 
 	"github.com/lockbench/lockbench/results"
@@ -83,31 +81,4 @@ func between(before, after *metrics.Float64Histogram) *results.Histogram {
 		h.RecordN(int64(math.Ceil(end*1e6)), int64(n))
 	}
 	return h
-}
-
-// lateness watches how late short waits end in this process, all through a trial: what the harness itself adds.
-type lateness struct {
-	mu   sync.Mutex
-	late *results.Histogram
-}
-
-// latenessEvery is how often: often enough for a p99 within seconds, too rare to cost anything.
-const latenessEvery = 20 * time.Millisecond
-
-func (l *lateness) watch(ctx context.Context, c clock.Clock) {
-	for {
-		at := c.Now() + latenessEvery
-		if clock.SleepUntil(ctx, c, at) != nil {
-			return
-		}
-		l.mu.Lock()
-		l.late.Record(c.Now() - at)
-		l.mu.Unlock()
-	}
-}
-
-func (l *lateness) histogram() *results.Histogram {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.late.Clone()
 }

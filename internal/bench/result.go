@@ -95,7 +95,7 @@ func (r *running) addCosts(t *results.Trial) {
 	if r.measuring {
 		t.Client = r.client[1].since(r.client[0], onThisMachine)
 	}
-	t.Client.TimerLateness = r.late.histogram()
+	t.Client.TimerLateness = r.late
 	r.addPoolWaits(t)
 }
 

@@ -89,7 +89,7 @@ type running struct {
 	after     []serverReading
 	client    [2]clientReading
 	watch     *watch
-	late      *lateness
+	late      *results.Histogram        // how late the collector's waits ended
 	paused    *metrics.Float64Histogram // GC pauses at the last tick
 	ended     time.Duration             // end of the schedule, on the clock
 	drained   time.Duration
@@ -114,7 +114,7 @@ func (r *running) prepare(ctx context.Context) error {
 		return err
 	}
 	r.length = s.Phases.Warmup + measured(s)
-	r.late = &lateness{late: results.NewHistogram(results.DefaultRange)}
+	r.late = results.NewHistogram(results.DefaultRange)
 	for _, server := range r.Topology.Servers {
 		if err := r.pool(ctx, server); err != nil {
 			return err
@@ -156,11 +156,10 @@ func (r *running) execute(ctx context.Context) {
 
 	var others sync.WaitGroup
 	others.Go(func() { r.watch.run(beside) })
-	others.Go(func() { r.late.watch(beside, r.Clock) })
 	others.Go(func() { r.bound(schedule, beside) })
-	done := make(chan struct{})
+	running, done := context.WithCancel(beside)
 	go func() {
-		defer close(done)
+		defer done()
 		r.plan(schedule, r.Clock, r.work.start, r.work.session)
 		if d, ok := r.work.locker.(strategies.Drainer); ok {
 			ctx, cancel := context.WithTimeout(life, releaseTimeout)
@@ -168,7 +167,7 @@ func (r *running) execute(ctx context.Context) {
 			_ = d.Drain(ctx) // what it leaves the audit counts
 		}
 	}()
-	r.collect(schedule, done)
+	r.collect(schedule, running)
 	end()
 	others.Wait()
 }
@@ -194,24 +193,21 @@ func (r *running) fail(err error) {
 }
 
 // collect empties the recorder until all sessions have ended, reads counters at the window's start and end, and cuts
-// the seconds. schedule has ended where no further session starts.
-func (r *running) collect(schedule context.Context, done <-chan struct{}) {
+// the seconds. schedule has ended where no further session starts, running where all have ended. How late its own
+// waits end is what the harness adds to everything: the timer lateness.
+func (r *running) collect(schedule, running context.Context) {
 	var b batch
-	every := time.NewTicker(collectEvery)
-	defer every.Stop()
-	for {
-		select {
-		case <-done:
-			r.drained = r.Clock.Now()
-			r.after, _ = readServers(schedule, r.Clock, r.Topology.Servers)
-			r.client[1] = readClient(r.Clock)
-			r.take(&b)
-			return
-		case <-every.C:
-			r.take(&b)
-			r.phase(schedule, b.open)
-		}
+	for next := r.Clock.Now() + collectEvery; clock.SleepUntil(running, r.Clock, next) == nil; next += collectEvery {
+		now := r.Clock.Now()
+		r.late.Record(now - next)
+		next = max(next, now-collectEvery) // a stall is one late wait, not many
+		r.take(&b)
+		r.phase(schedule, b.open)
 	}
+	r.drained = r.Clock.Now()
+	r.after, _ = readServers(schedule, r.Clock, r.Topology.Servers)
+	r.client[1] = readClient(r.Clock)
+	r.take(&b)
 }
 
 func (r *running) take(b *batch) {

@@ -139,17 +139,11 @@ func (f *Folder) WriteSummary(s Summary) error {
 	return f.writeJSON(SummaryFile, s)
 }
 
-// WriteTrial writes a trial as soon as it has ended: its interval log (as LogWriter makes it; nil for none) and then
-// its JSON, so that a trial that can be read has its log.
-func (f *Folder) WriteTrial(t Trial, hlog []byte) error {
+// WriteTrial writes a trial as soon as it has ended. Its interval log is a Stream, committed before, so that a trial
+// that can be read has its log.
+func (f *Folder) WriteTrial(t Trial) error {
 	t.Schema = TrialSchema
-	base := path.Join(TrialsDir, TrialName(t.Order, t.Slug, t.Trial))
-	if hlog != nil {
-		if err := f.WriteBytes(base+".hlog", hlog); err != nil {
-			return err
-		}
-	}
-	return f.writeJSON(base+".json", t)
+	return f.writeJSON(path.Join(TrialsDir, TrialName(t.Order, t.Slug, t.Trial))+".json", t)
 }
 
 func (f *Folder) writeJSON(name string, v any) error {

@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,8 +55,10 @@ func writeExample(t *testing.T) (dir string) {
 	}
 	must(f.WriteRun(exampleRun()))
 	must(f.WriteScenario([]byte("name: quickstart\n")))
-	must(f.WriteTrial(exampleTrial(2), []byte("log")))
-	must(f.WriteTrial(exampleTrial(1), nil))
+	second := exampleTrial(2)
+	must(f.WriteBytes(path.Join(TrialsDir, TrialName(second.Order, second.Slug, second.Trial))+".hlog", []byte("log")))
+	must(f.WriteTrial(second))
+	must(f.WriteTrial(exampleTrial(1)))
 	return dir
 }
 

@@ -17,6 +17,7 @@ func main() {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
+		fmt.Fprintln(os.Stderr, "lockbench: interrupted; what was measured is being written, a second interrupt ends at once")
 		restore() // a second interrupt ends the process at once; servers that it started die with it
 	}()
 	os.Exit(lockbench(ctx, os.Args[1:], os.Stdout, os.Stderr))

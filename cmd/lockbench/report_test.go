@@ -24,7 +24,7 @@ func smallRun(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for i, label := range []string{"a", "b"} {
-		if err := f.WriteTrial(smallTrial(label, i+1), nil); err != nil {
+		if err := f.WriteTrial(smallTrial(label, i+1)); err != nil {
 			t.Fatal(err)
 		}
 	}

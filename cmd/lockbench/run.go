@@ -27,9 +27,9 @@ const runsFolder = "results/runs"
 
 // runFlags are the flags of run.
 type runFlags struct {
-	provider, address, out, trials, seed string
-	set                                  []string
-	ops, json, yes, noProgress           bool
+	provider, address, out, trials, seed, lang string
+	set                                        []string
+	ops, json, yes, noProgress                 bool
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -57,6 +57,7 @@ verdict differs from what was expected, 6 the measurement is invalid or a thresh
 	c.Flags().BoolVar(&f.ops, "ops", false, "keep every session as a line of trials/*.ops.jsonl")
 	c.Flags().BoolVar(&f.json, "json", false, "print summary.json instead of the table")
 	c.Flags().BoolVar(&f.yes, "yes", false, "measure a server that is not on this machine although it holds keys")
+	c.Flags().StringVar(&f.lang, "lang", "en", "of the charts: en or zh")
 	c.Flags().BoolVar(&f.noProgress, "no-progress", false, "no progress on stderr")
 	return c
 }
@@ -84,8 +85,11 @@ func (f runFlags) sets() []string {
 
 func (a *app) run(ctx context.Context, files []string, f runFlags) error {
 	all, err := read(files, f.sets())
+	if f.lang != "en" && f.lang != "zh" {
+		err = errors.Join(err, fmt.Errorf("--lang %s: there are en and zh", f.lang))
+	}
 	if err != nil {
-		return err
+		return usageError(err)
 	}
 	if err := distinctNames(all); err != nil && f.out != "" {
 		return usageError(err)
@@ -143,7 +147,7 @@ func (a *app) runOne(ctx context.Context, s *scenarios.Scenario, f runFlags, sev
 		Folder: folder, KeepOps: f.ops, Listener: newProgress(a.errOut, s, f.noProgress),
 	}
 	outcome, failure := run.Execute(ctx)
-	return a.conclude(s, facts, folder, outcome, failure, f.json)
+	return a.conclude(s, facts, folder, outcome, failure, f)
 }
 
 func runFolder(out, id, scenario string, several bool) string {
@@ -173,7 +177,7 @@ func (a *app) facts(ctx context.Context, id string, s *scenarios.Scenario, yaml 
 }
 
 // conclude writes and prints what there is, also after a failure, and decides how the run ended.
-func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.Folder, o bench.Outcome, failure error, asJSON bool) (ending, error) {
+func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.Folder, o bench.Outcome, failure error, f runFlags) (ending, error) {
 	run.Order, run.Topologies = o.Order, o.Topologies
 	run.EndedUTC = time.Now().UTC().Format(time.RFC3339)
 	run.Status = statusOf(failure)
@@ -188,7 +192,7 @@ func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.F
 	data := results.RunData{Dir: folder.Dir(), Run: run, Summary: &summary, Trials: o.Trials}
 	err := errors.Join(folder.WriteRun(run), folder.WriteSummary(summary))
 	if len(o.Trials) > 0 {
-		err = errors.Join(err, report.Write(folder, data), a.show(folder, data, asJSON))
+		err = errors.Join(err, report.WriteAs(folder, data, report.Options{Lang: f.lang}), a.show(folder, data, f.json))
 	}
 	if err != nil {
 		return min(end, failed), errors.Join(failure, err)

@@ -167,12 +167,14 @@ func (o *order) endStreak(k *keyOrder) {
 	}
 }
 
-// wanted tells whether a session was already trying at the moment t.
+// wanted tells whether the lock was wanted from the moment t until the next holder began to try: by that holder
+// itself, or by a session that was trying at t and still was then. One that tried at t and was refused wants nothing
+// any more; what follows is idle time without demand.
 func (k *keyOrder) wanted(t time.Duration, next turn) bool {
 	if next.started <= t {
 		return true
 	}
-	return slices.ContainsFunc(k.tries, func(s span) bool { return s.covers(t) })
+	return slices.ContainsFunc(k.tries, func(s span) bool { return s.covers(t) && s.to >= next.started })
 }
 
 // settleLine counts, for each grant, the later-intended sessions of its key that were granted before it.

@@ -25,9 +25,9 @@ func TestHandoffIsTheIdleTimeOfALockSomebodyWants(t *testing.T) {
 	o.add(granted(-1, 0, 0, 10))
 	o.add(granted(-1, 5, 14, 20))  // waited at 10: gap of 4
 	o.add(granted(-1, 30, 30, 40)) // nobody waited at 20: no gap
-	refused := granted(-1, 35, 45, 0)
-	refused.Outcome = results.Timeout
-	o.add(refused)
+	still := granted(-1, 35, 48, 0)
+	still.Outcome = results.Timeout
+	o.add(still)
 	o.add(granted(-1, 46, 47, 50)) // somebody was trying at 40, though not this one: gap of 7
 	expired := granted(-1, 49, 60, 70)
 	expired.Release = results.Expired
@@ -42,10 +42,10 @@ func TestHandoffIsTheIdleTimeOfALockSomebodyWants(t *testing.T) {
 func TestHandoffDoesNotDependOnWhenItIsLookedFor(t *testing.T) {
 	for _, often := range []bool{true, false} {
 		o := newOrder(true, results.DefaultRange, all)
-		rejected := granted(-1, 9, 11, 0)
-		rejected.Outcome = results.Rejected
-		frontiers := []int{9, 20, 45} // that of the first is the start of the second, which is still open
-		for i, op := range []*results.Op{granted(-1, 0, 0, 10), rejected, granted(-1, 30, 30, 40)} {
+		waiting := granted(-1, 9, 35, 0)
+		waiting.Outcome = results.Timeout
+		frontiers := []int{9, 30, 45} // each is the start of the session that is still open
+		for i, op := range []*results.Op{granted(-1, 0, 0, 10), waiting, granted(-1, 30, 30, 40)} {
 			o.add(op)
 			if often {
 				o.settle(ms(frontiers[i]))
@@ -71,6 +71,19 @@ func TestKeysThatNobodyWantsAreForgotten(t *testing.T) {
 	}
 	if len(o.keys) > 3 || len(o.active) > 3 {
 		t.Errorf("%d keys retained, %d of them active", len(o.keys), len(o.active))
+	}
+}
+
+func TestAfterARefusalNobodyWaits(t *testing.T) {
+	o := newOrder(true, results.DefaultRange, all)
+	rejected := granted(-1, 9, 11, 0)
+	rejected.Outcome = results.Rejected
+	for _, op := range []*results.Op{granted(-1, 0, 0, 10), rejected, granted(-1, 30, 30, 40)} {
+		o.add(op)
+	}
+	o.finish()
+	if n := o.handoff.Count(); n != 0 {
+		t.Errorf("%d gaps: the lock was free and nobody wanted it", n)
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/lockbench/lockbench/internal/check"
 	"github.com/lockbench/lockbench/internal/stat"
 	"github.com/lockbench/lockbench/results"
+	"github.com/lockbench/lockbench/topologies"
 )
 
 // result is the trial as data. err is why the run must end, if it must.
@@ -79,7 +81,7 @@ func (r *running) addCosts(t *results.Trial) {
 	if r.before != nil && r.after != nil {
 		t.Redis = cost(r.Topology.Servers, r.before, r.after, r.Idle, rtts)
 		for i := range r.before {
-			if used := cpuBetween(r.before[i], r.after[i]); used != nil && r.Topology.Provider != "external" {
+			if used := cpuBetween(r.before[i], r.after[i]); used != nil && r.Topology.Provider != topologies.External {
 				onThisMachine += *used
 			}
 		}
@@ -136,8 +138,11 @@ func (r *running) addFairness(t *results.Trial) {
 // lie three quarters of the window apart: a moment's stall at its end is no overload.
 const growing = 0.05
 
-// unsteadyRatio is how far apart the two halves of a window may be in p50 of response.
-const unsteadyRatio = 1.5
+// unsteadyRatio and unsteadyLeast (ms) are how far apart the halves of a window must be in p50 of response.
+const (
+	unsteadyRatio = 1.5
+	unsteadyLeast = 1.0
+)
 
 func (r *running) state(t *results.Trial) results.State {
 	if t.OpenLoop && t.Counts.Scheduled > 0 {
@@ -147,33 +152,41 @@ func (r *running) state(t *results.Trial) results.State {
 			return results.Saturated
 		}
 	}
-	first, last := halves(t.Series, t.MeasureS)
-	if first > 0 && last > 0 && math.Abs(last-first) > 1 && (last > unsteadyRatio*first || first > unsteadyRatio*last) {
+	if drifted(halves(t.Series, t.MeasureS)) {
 		return results.Unsteady
 	}
 	return results.Steady
 }
 
-// halves is the mean over the seconds of each half of the window of p50 of response, in ms; 0 where a half has none.
-// Means of medians say nothing of a distribution: they only tell whether it moved.
-func halves(series []results.Second, measure float64) (first, last float64) {
-	var sum [2]float64
-	var n [2]int
+// halves are p50 of response in the seconds of each half of the window, in ms.
+func halves(series []results.Second, measure float64) (first, last []float64) {
 	for _, s := range series {
-		if s.P50MS == nil || s.AtS+s.LengthS > measure+0.5 {
-			continue
+		switch {
+		case s.P50MS == nil || s.AtS+s.LengthS > measure+0.5:
+		case s.AtS+s.LengthS <= measure/2+0.01:
+			first = append(first, *s.P50MS)
+		case s.AtS >= measure/2-0.01:
+			last = append(last, *s.P50MS)
 		}
-		half := 0
-		if s.AtS >= measure/2 {
-			half = 1
-		}
-		sum[half] += *s.P50MS
-		n[half]++
 	}
-	if n[0] == 0 || n[1] == 0 {
-		return 0, 0
+	return first, last
+}
+
+// leastSeconds of a half: with fewer, chance alone would separate two halves too often.
+const leastSeconds = 3
+
+// drifted: every second of one half is above every second of the other, and their medians are far apart. Either alone
+// is what chance does to a tail.
+func drifted(first, last []float64) bool {
+	if len(first) < leastSeconds || len(last) < leastSeconds {
+		return false
 	}
-	return sum[0] / float64(n[0]), sum[1] / float64(n[1])
+	if slices.Max(first) > slices.Min(last) {
+		first, last = last, first
+	}
+	low, _, _, _ := stat.Median(first)
+	high, _, _, _ := stat.Median(last)
+	return slices.Max(first) < slices.Min(last) && high > unsteadyRatio*low && high-low > unsteadyLeast
 }
 
 // Limits of validity; see doubts.
@@ -219,11 +232,16 @@ func (r *running) doubts(t *results.Trial) (invalid, warnings []string) {
 			warn("%s: %d values beyond the histogram's range, so it shows no percentiles", name, n)
 		}
 	}
+	if r.unaudited {
+		warn("not audited: orphan_keys and immortal_keys are not known")
+	}
 	if n := t.Counts.Error; n > 0 {
 		warn("%d sessions ended with an error", n)
 	}
-	if t.Partial {
-		warn("cut short after %.3g s of %.3g s", t.MeasureS, measured(r.Point.Scenario).Seconds())
+	if planned := measured(r.Point.Scenario).Seconds(); t.MeasureS < planned {
+		warn("cut short after %.3g s of %.3g s", t.MeasureS, planned)
+	} else if t.Partial {
+		warn("cut short while its last sessions ended")
 	}
 	return invalid, warnings
 }

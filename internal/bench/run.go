@@ -134,7 +134,7 @@ func (r *Run) trial(ctx context.Context, d *deployment, s step, order, of int) (
 	if err != nil {
 		err = d.explain(ctx, err)
 	}
-	return result, true, errors.Join(err, files.commit(), r.Folder.WriteTrial(result, nil))
+	return result, true, errors.Join(err, files.commit(), r.Folder.WriteTrial(result))
 }
 
 // explain puts the last words of a server that has died in the place of what came of it.
@@ -220,7 +220,7 @@ func topologyKey(p scenarios.Point) string {
 	if needsNothing(p) {
 		return "none"
 	}
-	key := fmt.Sprintf("%s %d %d %s %s %s %v %v", t.Shape, t.Nodes, t.Replicas, t.Provider, t.Image, t.CPU, t.Addresses, t.Config)
+	key := fmt.Sprintf("%s %d %d %s %s %s %v %v %v", t.Shape, t.Nodes, t.Replicas, t.Provider, t.Image, t.CPU, t.Addresses, t.Config, p.Scenario.Lock.ConnectTimeout)
 	if p.Strategy.Sabotage == clientRetries { // the one sabotage of the client: it needs connections of its own
 		key += " " + clientRetries
 	}
@@ -262,18 +262,7 @@ func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []sc
 	if needsNothing(p) {
 		return inProcess(), nil
 	}
-	spec := Spec(p, d.ID)
-	spec.Password, spec.Yes = d.Password, d.Yes
-	var scripts []*strategies.Script
-	before := false
-	for _, p := range points {
-		spec.PoolSize = max(spec.PoolSize, PoolSize(p.Scenario))
-		spec.Timeout = max(spec.Timeout, p.Scenario.Lock.AcquireTimeout)
-		before = before || p.Scenario.Client.Open != onDemand
-		if entry, ok := strategies.Find(p.Strategy.Name); ok {
-			scripts = append(scripts, entry.Scripts...)
-		}
-	}
+	spec, scripts, before := d.needs(p, points)
 	provider, why, err := topologies.Choose(ctx, spec, p.Topology.Provider, d.Providers)
 	if unfit := (*topologies.UnfitError)(nil); errors.As(err, &unfit) || ctx.Err() != nil {
 		return nil, err
@@ -292,6 +281,21 @@ func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []sc
 		return nil, errors.Join(err, shut(top))
 	}
 	return deployed, nil
+}
+
+// needs is what all points of a deployment need together; before: some want its pool to be open.
+func (d *deployments) needs(p scenarios.Point, points []scenarios.Point) (spec topologies.Spec, scripts []*strategies.Script, before bool) {
+	spec = Spec(p, d.ID)
+	spec.Password, spec.Yes = d.Password, d.Yes
+	for _, p := range points {
+		spec.PoolSize = max(spec.PoolSize, PoolSize(p.Scenario))
+		spec.Timeout = max(spec.Timeout, p.Scenario.Lock.AcquireTimeout)
+		before = before || p.Scenario.Client.Open != onDemand
+		if entry, ok := strategies.Find(p.Strategy.Name); ok {
+			scripts = append(scripts, entry.Scripts...)
+		}
+	}
+	return spec, scripts, before
 }
 
 func uniqueScripts(all []*strategies.Script) []*strategies.Script {

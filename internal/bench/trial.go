@@ -27,8 +27,8 @@ import (
 // buffers stay small.
 const collectEvery = 50 * time.Millisecond
 
-// grace is what sessions get beyond their own limits once a trial must end.
-const grace = 10 * time.Second
+// grace is the most that sessions under way get once a trial must end: who has interrupted a run is waiting.
+const grace = 5 * time.Second
 
 // Trial is one measurement of one point on a running topology.
 type Trial struct {
@@ -90,6 +90,7 @@ type running struct {
 	client    [2]clientReading
 	watch     *watch
 	late      *results.Histogram        // how late the collector's waits ended
+	unaudited bool                      // the servers did not tell which keys are left
 	paused    *metrics.Float64Histogram // GC pauses at the last tick
 	ended     time.Duration             // end of the schedule, on the clock
 	drained   time.Duration
@@ -179,7 +180,7 @@ func (r *running) bound(schedule, beside context.Context) {
 		return
 	case <-schedule.Done():
 	}
-	if r.Clock.Sleep(beside, r.Point.Scenario.Lock.AcquireTimeout+grace) == nil {
+	if r.Clock.Sleep(beside, min(r.Point.Scenario.Lock.AcquireTimeout, grace)) == nil {
 		r.kill()
 	}
 }
@@ -273,6 +274,7 @@ func (r *running) show(at time.Duration, open int) {
 func (r *running) conclude(ctx context.Context) (results.Trial, error) {
 	f := r.tally.finish(r.drained - r.work.start)
 	audit, err := r.audit(ctx)
+	r.unaudited = err != nil
 	if failure := r.failure.Load(); failure != nil {
 		err = failure
 	} else if err != nil {

@@ -61,6 +61,7 @@ func point(all []results.Trial, expected *results.Verdict) results.Point {
 	slices.SortFunc(all, func(a, b results.Trial) int { return cmp.Compare(a.Trial, b.Trial) })
 	used := counting(all)
 	p := figures(used)
+	p.Counts = withFindings(p.Counts, sumCounts(all))
 	p.Trials, p.Valid = len(all), len(valid(all))
 	p.Warnings, p.Invalid = warnings(all), gathered(all, func(t results.Trial) []string { return t.Invalid })
 	p.Verdict, p.Verdicts = verdict(all)
@@ -69,6 +70,15 @@ func point(all []results.Trial, expected *results.Verdict) results.Point {
 	p.NoFigures = slices.ContainsFunc(all, func(t results.Trial) bool { return t.NoFigures })
 	p.PerTrial, p.Intervals = overTrials(all)
 	return p
+}
+
+// withFindings takes what was found of a lock's safety from all trials: it happened, however the generator fared, and a
+// threshold on it must not pass because the trial was invalid.
+func withFindings(c, all results.Counts) results.Counts {
+	c.Overruns, c.Violations, c.MisDeletes = all.Overruns, all.Violations, all.MisDeletes
+	c.StaleWrites, c.LostUpdates = all.StaleWrites, all.LostUpdates
+	c.OrphanKeys, c.ImmortalKeys = all.OrphanKeys, all.ImmortalKeys
+	return c
 }
 
 // counting are the trials whose numbers count: the valid ones, or all where none is.
@@ -462,13 +472,7 @@ func interval(per []*float64) results.Interval {
 
 // warnings of all trials, and what only the comparison of trials shows.
 func warnings(all []results.Trial) []string {
-	return gathered(all, func(t results.Trial) []string {
-		w := slices.Clone(t.Warnings)
-		if t.Partial {
-			w = append(w, "it ended before its time")
-		}
-		return w
-	})
+	return gathered(all, func(t results.Trial) []string { return t.Warnings })
 }
 
 // gathered lists texts with the trials they come from, each text once: "trial 3: ...", "trials 1, 2: ...".

@@ -205,8 +205,8 @@ func TestPointsStandInTheOrderOfTheScenario(t *testing.T) {
 
 func TestWarningsSayWhichTrialsTheyComeFrom(t *testing.T) {
 	late := func(t *results.Trial) { t.Warnings = []string{"late"} }
-	p := sole(t, trials(late, func(t *results.Trial) { late(t); t.Partial = true }, nil))
-	if d := cmp.Diff([]string{"trials 1, 2: late", "trial 2: it ended before its time"}, p.Warnings); d != "" {
+	p := sole(t, trials(late, func(t *results.Trial) { t.Warnings = []string{"late", "cut short"} }, nil))
+	if d := cmp.Diff([]string{"trials 1, 2: late", "trial 2: cut short"}, p.Warnings); d != "" {
 		t.Errorf("warnings (-want +got):\n%s", d)
 	}
 }

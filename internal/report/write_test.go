@@ -27,11 +27,11 @@ func stored(t testing.TB, d results.RunData) string {
 	must(t, f.WriteRun(d.Run))
 	must(t, f.WriteScenario(d.Scenario))
 	for i, trial := range d.Trials {
-		log := []byte("#[Histogram log format version 1.3]\n")
-		if i == 0 {
-			log = nil
+		if i > 0 { // the first has no log
+			name := "trials/" + results.TrialName(trial.Order, trial.Slug, trial.Trial) + ".hlog"
+			must(t, f.WriteBytes(name, []byte("#[Histogram log format version 1.3]\n")))
 		}
-		must(t, f.WriteTrial(trial, log))
+		must(t, f.WriteTrial(trial))
 	}
 	return dir
 }
@@ -166,10 +166,10 @@ func TestAnInterruptedRunIsReportedAsThat(t *testing.T) {
 	d := example(exampleRows()[2:4])
 	d.Run.Status = results.Interrupted
 	d.Trials = d.Trials[:1]
-	d.Trials[0].Partial = true
+	d.Trials[0].Partial, d.Trials[0].Warnings = true, []string{"cut short after 2 s of 3 s"}
 	dir := stored(t, d)
 	rebuild(t, dir, Options{Formats: []string{"md"}})
-	if page := content(t, dir, "report.md"); !strings.Contains(page, "interrupted") || !strings.Contains(page, "ended before its time") {
+	if page := content(t, dir, "report.md"); !strings.Contains(page, "interrupted") || !strings.Contains(page, "cut short after 2 s") {
 		t.Error("the page does not say that the run was cut short")
 	}
 }

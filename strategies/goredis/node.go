@@ -74,6 +74,7 @@ func Open(o Options) *Node {
 			ContextTimeoutEnabled:    true, // else socket reads ignore the caller's deadline
 			MaxRetries:               retries,
 			PoolSize:                 n.size,
+			ConnMaxIdleTime:          -1, // a quiet trial must not find its pool closed
 			ReadBufferSize:           BufferSize,
 			WriteBufferSize:          BufferSize,
 			Protocol:                 2,

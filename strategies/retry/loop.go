@@ -103,7 +103,7 @@ func (l Loop) poll(ctx context.Context, r strategies.Request, rnd *rand.Rand, a 
 			a.Err = errors.Join(ErrGaveUp, err)
 			return
 		}
-		if l.Clock.Sleep(ctx, wait) != nil {
+		if l.Clock.Sleep(ctx, wait) != nil || ctx.Err() != nil {
 			a.Decided = l.Clock.Now()
 			a.Err = errors.Join(ended(ctx), err)
 			return

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// blocks are the fenced blocks of a language in a Markdown file.
+func blocks(t *testing.T, file, language string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// commands are the lines of the sh blocks, without their comments.
+func commands(t *testing.T, file string) []string {
+	t.Helper()
+	var all []string
+	for _, block := range blocks(t, file, "sh") {
+		for line := range strings.Lines(block) {
+			line, _, _ = strings.Cut(line, " #")
+			if line = strings.TrimSpace(line); line != "" {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+// TestReadmeCommandsWork runs every lockbench command of the READMEs: runs are cut short and made on the embedded
+// server, my.yaml is the scenario that the README shows, RUN is what a run has left.
+func TestReadmeCommandsWork(t *testing.T) {
+	readme, err := filepath.Abs("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chinese, makefile := filepath.Join(filepath.Dir(readme), "README.zh-CN.md"), filepath.Join(filepath.Dir(readme), "Makefile")
+	var all []string
+	for _, file := range []string{readme, chinese} {
+		all = append(all, commands(t, file)...)
+	}
+	scenario := blocks(t, readme, "yaml")[0]
+	targets, err := os.ReadFile(makefile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"my.yaml", "checkout.yaml"} {
+		if err := os.WriteFile(name, []byte(scenario), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := map[string]bool{}
+	for _, line := range all {
+		if done[line] {
+			continue
+		}
+		done[line] = true
+		t.Run(line, func(t *testing.T) { try(t, line, string(targets)) })
+	}
+}
+
+func try(t *testing.T, line, makefile string) {
+	if target, ok := strings.CutPrefix(line, "make "); ok {
+		if !strings.Contains(makefile, "\n"+target+":") {
+			t.Errorf("the Makefile has no target %s", target)
+		}
+		return
+	}
+	line = strings.TrimPrefix(line, "go run ./cmd/")
+	args := strings.Fields(line)
+	if args[0] != "lockbench" {
+		return
+	}
+	args = before(args[1:], ">")
+	switch {
+	case args[0] == "run":
+		args = quickly(t, args)
+	case args[0] == "report":
+		dir := filepath.Join(t.TempDir(), "run")
+		command(context.Background(), append(quickly(t, []string{"run", "my.yaml"}), "--out", dir)...)
+		args[1] = dir
+	}
+	r := command(context.Background(), args...)
+	if r.status != statusPass && (args[0] != "run" || r.status != statusInvalid && r.status != statusThreshold) {
+		t.Errorf("status %d\n%s", r.status, r.err)
+	}
+}
+
+// quickly keeps what the line asks for and makes it quick: a run of a second or two measures too little for a verdict
+// or a percentile, which its exit status may say.
+func quickly(t *testing.T, args []string) []string {
+	t.Helper()
+	if i := slices.Index(args, "--address"); i >= 0 {
+		args = slices.Delete(slices.Clone(args), i, i+2)
+	}
+	return append(slices.Clone(args), "--provider", "embedded", "--trials", "1", "--set", "phases.warmup=100ms", "--set", "phases.measure=400ms")
+}
+
+// before is what stands before a word.
+func before(args []string, word string) []string {
+	if i := slices.Index(args, word); i >= 0 {
+		return args[:i]
+	}
+	return args
+}

@@ -151,9 +151,9 @@ type Fairness struct {
 
 // Second is one interval of the time series.
 type Second struct {
-	AtS        float64  `json:"at_s"`     // start, from the start of the measured window; warm-up is negative
-	LengthS    float64  `json:"length_s"` // 1, but for the last
-	Scheduled  int64    `json:"scheduled"`
+	AtS        float64  `json:"at_s"`      // start, from the start of the measured window; warm-up is negative
+	LengthS    float64  `json:"length_s"`  // 1, but for the last
+	Scheduled  int64    `json:"scheduled"` // sessions of the window that ended in it
 	Acquired   int64    `json:"acquired"`
 	Attempts   int64    `json:"attempts"`
 	InFlight   int64    `json:"in_flight"` // at its end

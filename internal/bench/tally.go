@@ -42,6 +42,9 @@ type interval struct {
 	at      time.Duration // its start
 	metrics timings
 	second  results.Second
+	// earlier is the response of sessions that belong to the warm-up and ended now. They do not count, but without them
+	// the first seconds would show only those that were quick.
+	earlier *results.Histogram
 }
 
 // timings is a histogram for each of results.Metrics; nil: nothing was recorded.
@@ -69,7 +72,7 @@ func newTally(t *Trial) (*tally, error) {
 	}
 	a.attempts = results.AttemptCounts{Counted: t.counted(), Histogram: map[int32]int64{}}
 	a.order = newOrder(s.Load.Open != nil, a.upTo, a.counted)
-	a.now = interval{at: a.from}
+	a.now = interval{at: a.from, earlier: results.NewHistogram(a.upTo)}
 	if t.excludes() {
 		a.sweep = check.NewSweep(check.Options{})
 	}
@@ -142,6 +145,7 @@ func (a *tally) op(op *results.Op) {
 	}
 	a.watch(op)
 	if !a.counted(op) {
+		a.endedLater(op)
 		return
 	}
 	a.now.second.Scheduled++
@@ -197,6 +201,17 @@ func one(b bool) int64 {
 	return 0
 }
 
+// endedLater keeps the response of a session of the warm-up that ended in the measured window.
+func (a *tally) endedLater(op *results.Op) {
+	if op.Intended >= a.from || op.Decided < a.from {
+		return
+	}
+	switch op.Outcome {
+	case results.Acquired, results.Timeout, results.GaveUp:
+		a.now.earlier.Record(op.Decided - op.Intended)
+	}
+}
+
 func (a *tally) measure(op *results.Op) {
 	if op.Outcome == results.Dropped {
 		return
@@ -238,10 +253,15 @@ func (a *tally) tick(at time.Duration, inFlight int, pause *float64) {
 	s := &a.now.second
 	s.AtS, s.LengthS, s.InFlight, s.GCPauseMS = (a.now.at - a.from).Seconds(), (at - a.now.at).Seconds(), int64(inFlight), pause
 	response := a.now.metrics[responseTime]
+	if a.now.earlier.Count() > 0 {
+		a.now.earlier.Merge(response)
+		response = a.now.earlier
+	}
 	s.P50MS, s.P99MS, s.MaxMS = response.Quantile(0.5), response.Quantile(0.99), response.Max()
 	a.series = append(a.series, *s)
 	a.write(at)
-	a.now = interval{at: at, metrics: a.now.metrics}
+	a.now.earlier.Reset()
+	a.now = interval{at: at, metrics: a.now.metrics, earlier: a.now.earlier}
 }
 
 // write logs the interval and adds it to the whole.

@@ -201,3 +201,42 @@ func TestColdPoolIsOpenedByTheLoad(t *testing.T) {
 		checkSums(t, got.Counts)
 	}
 }
+
+// TestAPauseOfTheServerShowsInResponse: a pause of P under a Poisson rate r delays about r x P sessions, by P/2 on
+// average, so the mean over a window T rises by about P^2 / (2 T). A generator that waits for its server hides that.
+// Source: coordinated omission as in brianfrankcooper/YCSB pull 214 and PerfCake issue 258.
+func TestAPauseOfTheServerShowsInResponse(t *testing.T) {
+	const pause, rate = 3 * time.Second, 200.0
+	s := scenario()
+	s.Load.Open.Rate, s.Keys.Count, s.Hold = rate, 1000, constantly(0)
+	s.Phases, s.Lock.AcquireTimeout = scenarios.Phases{Warmup: time.Second, Measure: 6 * time.Second}, 20*time.Second
+	p := point(s, "set-px-lua", "fail-fast", nil)
+	top := redis(t, p)
+	warm(t, top, 700)
+	stopped := time.AfterFunc(2500*time.Millisecond, func() {
+		if _, err := top.Servers[0].Control.Do(context.Background(), "CLIENT", "PAUSE", pause.Milliseconds(), "ALL"); err != nil {
+			t.Error(err)
+		}
+	})
+	defer stopped.Stop()
+	got, ops, err := measure(t, context.Background(), top, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkSums(t, got.Counts)
+	delayed := 0
+	for _, op := range ops {
+		if op.Decided-op.Intended > pause/10 {
+			delayed++
+		}
+	}
+	if want := 0.9 * rate * pause.Seconds(); float64(delayed) < 0.8*want || float64(delayed) > 1.2*want {
+		t.Errorf("%d sessions were delayed by a tenth of the pause or more, want about %.0f", delayed, want)
+	}
+	// The Poisson count in the pause varies by 4 %, and other work on the machine delays sessions too.
+	want := pause.Seconds() * pause.Seconds() / 2 / s.Phases.Measure.Seconds() * 1000
+	if mean := *got.Histograms["response"].Mean(); mean < 0.8*want || mean > 1.3*want {
+		t.Errorf("mean response %.0f ms, want about %.0f", mean, want)
+	}
+	t.Logf("mean response %.0f ms, computed %.0f; %d sessions delayed, computed %.0f", *got.Histograms["response"].Mean(), want, delayed, 0.9*rate*pause.Seconds())
+}

@@ -84,6 +84,10 @@ func isAlert(err error) bool {
 	return errors.As(err, &op) && op.Op == "remote error"
 }
 
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
 func isTimeout(err error) bool {
 	var n net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &n) && n.Timeout()
@@ -140,7 +144,10 @@ func (g greeting) connectionError(err error) error {
 	switch {
 	case isAlert(err):
 		return fmt.Errorf("%s wants a client certificate that it trusts: give topology.tls.cert and key (%w)", g.hostPort, err)
-	case g.tls == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
+	case g.tls != nil && len(g.tls.Certificates) == 0 && isClosed(err):
+		// In TLS 1.3 the server refuses after the handshake, and its reset may overtake the alert that says why.
+		return fmt.Errorf("%s closes the TLS connection without an answer: it may want a client certificate (topology.tls.cert and key)", g.hostPort)
+	case g.tls == nil && isClosed(err):
 		return fmt.Errorf("%s closes the connection without an answer: it may want TLS (rediss:// or topology.tls)", g.hostPort)
 	}
 	return fmt.Errorf("%s does not answer: %w", g.hostPort, inner(err))

@@ -21,7 +21,7 @@ PUBLISHED ?= results/published/$(shell date -u +%Y-%m-%d)-$(MACHINE)
 bench: ## the whole main job in under two minutes: measure, chart, report
 	$(GO) run ./cmd/lockbench run quickstart
 
-test: ## vet and all tests; LOCKBENCH_REQUIRE=redis,docker turns a skipped real-server test into a failure
+test: ## vet and all tests; LOCKBENCH_REQUIRE=redis,docker,java turns a skipped real-server test into a failure
 	@echo "race detector: $(RACE_NOTE)"
 	$(GO) vet ./...
 	$(GO) test $(RACE) ./...

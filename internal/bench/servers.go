@@ -26,10 +26,10 @@ type serverReading struct {
 
 func readServers(ctx context.Context, c clock.Clock, servers []topologies.Server) ([]serverReading, error) {
 	all, errs := make([]serverReading, len(servers)), make([]error, len(servers))
-	var wg sync.WaitGroup
+	g := c.NewGroup()
 	for i, s := range servers {
-		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sampleTimeout)
+		g.Go(func() {
+			ctx, cancel := c.WithTimeout(context.WithoutCancel(ctx), sampleTimeout)
 			defer cancel()
 			var sample topologies.Sample
 			if sample, errs[i] = s.Sample(ctx); errs[i] != nil {
@@ -38,7 +38,7 @@ func readServers(ctx context.Context, c clock.Clock, servers []topologies.Server
 			all[i] = serverReading{at: c.Now(), sample: sample, traffic: s.Traffic()}
 		})
 	}
-	wg.Wait()
+	g.Wait()
 	return all, errors.Join(errs...)
 }
 
@@ -200,7 +200,7 @@ func (w *watch) run(ctx context.Context) {
 
 func (w *watch) ping(ctx context.Context) {
 	for i, s := range w.servers {
-		ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+		ctx, cancel := w.clock.WithTimeout(ctx, sampleTimeout)
 		rtt, err := s.Ping(ctx)
 		cancel()
 		if err == nil && w.clock.Now() >= w.from {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"runtime"
 	"runtime/metrics"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -80,8 +79,8 @@ type running struct {
 	tally  *tally
 	length time.Duration // warm-up and measurement
 
-	stop    context.CancelCauseFunc // of the schedule
-	kill    context.CancelFunc      // of the sessions
+	stop    context.CancelFunc // of the schedule
+	kill    context.CancelFunc // of the sessions
 	failure atomic.Pointer[TargetError]
 
 	measuring bool // the measured window was reached
@@ -145,41 +144,47 @@ const onDemand = "on-demand"
 // lead lets everything that runs beside the sessions start before them.
 const lead = 20 * time.Millisecond
 
+// execute runs the sessions and what goes on beside them. Everything is started by the clock, so that it runs in
+// virtual time too.
 func (r *running) execute(ctx context.Context) {
-	schedule, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	life, kill := context.WithCancel(context.WithoutCancel(ctx))
+	beside, end := r.Clock.WithCancel(context.WithoutCancel(ctx))
+	schedule, stop := r.Clock.WithCancel(ctx)
+	life, kill := r.Clock.WithCancel(beside)
 	defer kill()
-	beside, end := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop, r.kill, r.work.life, r.work.beyond = stop, kill, life, context.WithoutCancel(life)
 	r.work.start = r.Clock.Now() + lead
 	r.watch = newWatch(r.Trial, r.work.start+r.tally.from, r.fail)
 
-	var others sync.WaitGroup
-	others.Go(func() { r.watch.run(beside) })
-	others.Go(func() { r.bound(schedule, beside) })
-	running, done := context.WithCancel(beside)
-	go func() {
+	running, done := r.Clock.WithCancel(beside)
+	g := r.Clock.NewGroup()
+	g.Go(func() { r.watch.run(beside) })
+	g.Go(func() { r.bound(schedule, beside) })
+	g.Go(func() {
 		defer done()
 		r.plan(schedule, r.Clock, r.work.start, r.work.session)
-		if d, ok := r.work.locker.(strategies.Drainer); ok {
-			ctx, cancel := context.WithTimeout(life, releaseTimeout)
-			defer cancel()
-			_ = d.Drain(ctx) // what it leaves the audit counts
-		}
-	}()
+		r.drain(life)
+	})
 	r.collect(schedule, running)
 	end()
-	others.Wait()
+	stop()
+	g.Wait()
 }
+
+// drain waits for what a strategy still has under way. What it leaves the audit counts.
+func (r *running) drain(life context.Context) {
+	if d, ok := r.work.locker.(strategies.Drainer); ok {
+		ctx, cancel := r.Clock.WithTimeout(life, releaseTimeout)
+		defer cancel()
+		_ = d.Drain(ctx)
+	}
+}
+
+// forever is longer than any trial.
+const forever = 1000 * time.Hour
 
 // bound ends the sessions of a schedule that was stopped, if their own limits do not.
 func (r *running) bound(schedule, beside context.Context) {
-	select {
-	case <-beside.Done():
-		return
-	case <-schedule.Done():
-	}
+	_ = r.Clock.Sleep(schedule, forever)
 	if r.Clock.Sleep(beside, min(r.Point.Scenario.Lock.AcquireTimeout, grace)) == nil {
 		r.kill()
 	}
@@ -189,7 +194,7 @@ func (r *running) bound(schedule, beside context.Context) {
 func (r *running) fail(err error) {
 	failure := &TargetError{err}
 	if r.failure.CompareAndSwap(nil, failure) {
-		r.stop(failure)
+		r.stop()
 	}
 }
 
@@ -293,7 +298,7 @@ func (r *running) audit(ctx context.Context) (check.Aftermath, error) {
 		return a, nil
 	}
 	names := r.names()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
+	ctx, cancel := r.Clock.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
 	for _, s := range r.Topology.Servers {
 		left, err := s.Audit(ctx, names)

@@ -1,14 +1,61 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lockbench/lockbench/internal/report"
+	"github.com/lockbench/lockbench/results"
 )
+
+var update = flag.Bool("update", false, "rewrite the README's session from the published run")
+
+// TestReadmeShowsThePublishedRun holds the session on the README's first screen to the files of the run that is
+// published beside it.
+func TestReadmeShowsThePublishedRun(t *testing.T) {
+	dirs, err := filepath.Glob("../../results/published/*/retry-storm")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no published run of retry-storm: %v", err)
+	}
+	d, err := results.Read(dirs[len(dirs)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Dir = ""
+	var table bytes.Buffer
+	if err := report.Text(&table, d); err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- session -->\n", "<!-- /session -->"
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(readme), begin)
+	shown, tail, found := strings.Cut(rest, end)
+	want := "```\n$ go run ./cmd/lockbench run retry-storm\n" + table.String() + "```\n"
+	if !found {
+		t.Fatal("the README has no place for the session")
+	}
+	if *update {
+		if err := os.WriteFile("../../README.md", []byte(head+begin+want+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, shown); diff != "" {
+		t.Errorf("the README's session is not the published run (go test ./cmd/lockbench -run Published -update rewrites it):\n%s", diff)
+	}
+}
 
 // blocks are the fenced blocks of a language in a Markdown file.
 func blocks(t *testing.T, file, language string) []string {

@@ -27,7 +27,8 @@ type scope struct {
 // ended is Done of a scope that had ended before anybody asked.
 var ended = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// WithTimeout returns a context that ends after d of virtual time. Its Deadline is a date that counts from Epoch.
+// WithTimeout returns a context that ends after d of virtual time. Its Deadline is the Date of a clock
+// reading.
 func (w *World) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	c := w.child(ctx, w.after(d))
 	return c, c.cancel
@@ -49,7 +50,7 @@ func (w *World) child(ctx context.Context, deadline time.Duration) *scope {
 	return c
 }
 
-// Deadline counts from Epoch. A deadline of a context from outside is one of the machine's clock and not told.
+// Deadline is a virtual date. A deadline of a context from outside is one of the machine's clock and not told.
 func (c *scope) Deadline() (time.Time, bool) {
 	if c.deadline == never {
 		return time.Time{}, false

@@ -43,8 +43,8 @@ var (
 	ErrTooManyEvents = errors.New("too many events")
 )
 
-// Epoch is the date of the clock reading 0. It is the same in every run.
-var Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+// epoch is the date of the clock reading 0, here and at every server. It is the same in every run.
+var epoch = time.UnixMicro(1_700_000_000_000_000).UTC()
 
 // standstill is the default of MaxStandstill: a second's work, and far beyond what clients do in one moment.
 const standstill = 10_000_000
@@ -91,7 +91,7 @@ func (w *World) Clock() clock.Clock { return w }
 func (w *World) Now() time.Duration { return w.now }
 
 // Date is the date of a clock reading.
-func (w *World) Date(at time.Duration) time.Time { return Epoch.Add(at) }
+func (w *World) Date(at time.Duration) time.Time { return epoch.Add(at) }
 
 // Events is how many events have happened: what was due, and sleeps of no length.
 func (w *World) Events() uint64 { return w.events }

@@ -27,8 +27,8 @@ type scope struct {
 // ended is Done of a scope that had ended before anybody asked.
 var ended = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// WithTimeout returns a context that ends after d of virtual time. Its Deadline is the Date of a clock
-// reading.
+// WithTimeout returns a context that ends after d of virtual time. Its Deadline is a virtual
+// date.
 func (w *World) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	c := w.child(ctx, w.after(d))
 	return c, c.cancel

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -74,7 +76,7 @@ func dist(t *testing.T) func(load.Dist, error) load.Dist {
 // coefficient of variation and rho = rate x E[S], the mean time in the system is
 // E[S] + rho/(1-rho) x (1+c^2)/2 x E[S].
 func TestALockIsAnMG1Queue(t *testing.T) {
-	const sessions = 300_000
+	const sessions = 220_000
 	mean := 10 * ms
 	for _, rho := range []float64{0.5, 0.8} {
 		for _, hold := range []struct {
@@ -83,6 +85,7 @@ func TestALockIsAnMG1Queue(t *testing.T) {
 			c2   float64
 		}{{"exponential", exponential(t, mean), 1}, {"constant", constant(t, mean), 0}} {
 			t.Run(fmt.Sprintf("%s at %v", hold.name, rho), func(t *testing.T) {
+				t.Parallel()
 				w, visits := queueing(t, 1, rho/mean.Seconds(), hold.dist, sessions)
 				want := mean + time.Duration(rho/(1-rho)*(1+hold.c2)/2*float64(mean))
 				got := sojourn(visits)
@@ -98,6 +101,7 @@ func TestALockIsAnMG1Queue(t *testing.T) {
 // TestALockFollowsLindleysRecursion holds every single wait against W[n+1] = max(0, W[n] + S[n] - A[n]), with S[n] the
 // hold and A[n] the time to the next arrival. Virtual time has no noise: to the nanosecond.
 func TestALockFollowsLindleysRecursion(t *testing.T) {
+	t.Parallel()
 	_, visits := queueing(t, 2, 80, exponential(t, 10*ms), 50_000)
 	wait := time.Duration(0)
 	for n, v := range visits {
@@ -113,6 +117,7 @@ func TestALockFollowsLindleysRecursion(t *testing.T) {
 // TestReplicationsAgreeWithTheVector holds 20 independent replications against M/M/1 at 80/s and 10 ms, whose mean
 // wait is 40 ms, with the gate |z| <= 4.
 func TestReplicationsAgreeWithTheVector(t *testing.T) {
+	t.Parallel()
 	const replications = 20
 	var sum, squares float64
 	for seed := range uint64(replications) {
@@ -137,6 +142,7 @@ func TestReplicationsAgreeWithTheVector(t *testing.T) {
 // retrial queue: think 100 ms, hold 10 ms, retry 50 ms, all exponential, 10 clients: 57.5588 sessions a second.
 // Source: the balance equations of the states (free or held, clients that retry), solved numerically.
 func TestPollingClientsAreAFiniteRetrialQueue(t *testing.T) {
+	t.Parallel()
 	const clients, length = 10, 2000 * time.Second
 	w := NewWorld(3)
 	locker, err := strategies.New("noop", strategies.Env{Clock: w.Clock()}, nil)
@@ -167,6 +173,29 @@ func TestPollingClientsAreAFiniteRetrialQueue(t *testing.T) {
 	near("commands a session", float64(attempts)/float64(done)+1, 3.27471)
 }
 
+// TestRenewalsComeOnTheDot holds a lease of 30 ms for 100 ms.
+func TestRenewalsComeOnTheDot(t *testing.T) {
+	w := NewWorld(1)
+	locker, err := strategies.New("noop", strategies.Env{Clock: w.Clock()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live(t, w, func() {
+		lease, err := locker.Acquire(background, strategies.Request{Key: "k", Owner: "o", TTL: 30 * ms})
+		check(t, "acquire", err, nil)
+		lease, report, err := strategies.Hold(background, w.Clock(), locker, lease, 0, func(ctx context.Context) error {
+			return w.Sleep(ctx, 95*ms)
+		})
+		check(t, "hold", err, nil)
+		if want := (strategies.HoldReport{Renewals: 9}); report != want {
+			t.Errorf("report %+v, want %+v", report, want)
+		}
+		if lease.Until != 120*ms || w.Now() != 95*ms {
+			t.Errorf("the lease ends at %v and the work at %v, want 120ms and 95ms", lease.Until, w.Now())
+		}
+	})
+}
+
 func BenchmarkSessions(b *testing.B) {
 	for _, clients := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
@@ -178,8 +207,10 @@ func BenchmarkSessions(b *testing.B) {
 			policy := func(f retry.Failed) (time.Duration, bool) { return time.Duration(f.Rand.Int64N(int64(50 * ms))), true }
 			loop := retry.Loop{Clock: w.Clock(), Locker: locker, Policy: policy, Timeout: time.Second}
 			b.ReportAllocs()
+			var m runtime.MemStats
 			live(b, w, func() {
 				g := w.NewGroup()
+				w.After(time.Second, func() { runtime.ReadMemStats(&m) })
 				for i := range clients {
 					g.Go(func() {
 						rnd := w.Stream("session", uint64(i))
@@ -195,6 +226,7 @@ func BenchmarkSessions(b *testing.B) {
 				g.Wait()
 			})
 			b.ReportMetric(float64(w.Events())/b.Elapsed().Seconds(), "events/s")
+			b.ReportMetric(float64(m.StackInuse+m.HeapInuse)/(1<<20), "MiB")
 		})
 	}
 }

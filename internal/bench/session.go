@@ -47,17 +47,32 @@ type workload struct {
 
 // session is one arrival from wish to release.
 func (w *workload) session(a load.Arrival) {
-	op := results.Op{N: a.N, Client: a.Client, Intended: a.Intended - w.start}
+	t := &trip{workload: w, op: results.Op{N: a.N, Client: a.Client, Intended: a.Intended - w.start}}
 	if a.Dropped {
-		op.Outcome = results.Dropped
-		w.recorder.drop(&op)
+		t.op.Outcome = results.Dropped
+		w.recorder.drop(&t.op)
 		return
 	}
-	ticket, at := w.recorder.begin(line(a))
-	op.Started = at - w.start
-	w.run(ticket, &op, load.Stream(w.seed, "session", uint64(a.N)))
-	w.recorder.end(ticket, &op)
+	load.Reseed(&t.source, w.seed, "session", uint64(a.N))
+	t.rnd = *rand.New(&t.source)
+	var at time.Duration
+	t.ticket, at = w.recorder.begin(line(a))
+	t.op.Started = at - w.start
+	t.run()
+	w.recorder.end(t.ticket, &t.op)
 }
+
+// trip is what one session carries, in one piece of memory.
+type trip struct {
+	*workload
+	ticket ticket
+	op     results.Op
+	source rand.PCG
+	rnd    rand.Rand
+}
+
+// attempted hears of every attempt but the last.
+func (t *trip) attempted(took time.Duration) { t.ticket.attempted(attempt{t.op.Intended, took}) }
 
 // line is what decides the recorder's shard: sessions of one client follow each other, and a shard keeps their order.
 func line(a load.Arrival) int64 {
@@ -69,7 +84,8 @@ func line(a load.Arrival) int64 {
 
 // run draws the key, the hold and the crash before anything else, so that the same session of the same seed wants the
 // same under every strategy and policy.
-func (w *workload) run(ticket ticket, op *results.Op, rnd *rand.Rand) {
+func (t *trip) run() {
+	w, op, rnd := t.workload, &t.op, &t.rnd
 	key := w.keys.Pick(rnd)
 	hold := w.hold.Draw(rnd)
 	crashes := w.crash > 0 && rnd.Float64() < w.crash
@@ -78,7 +94,7 @@ func (w *workload) run(ticket ticket, op *results.Op, rnd *rand.Rand) {
 	op.Key = op.Logical
 
 	loop := w.loop
-	loop.Observe = func(took time.Duration) { ticket.attempted(attempt{op.Intended, took}) }
+	loop.Observe = t.attempted
 	got := loop.Acquire(w.life, strategies.Request{Key: op.Logical, TTL: w.ttl}, rnd)
 	w.decide(op, got)
 	if got.Err != nil {
@@ -122,7 +138,12 @@ func (w *workload) work(op *results.Op, lease strategies.Lease, hold time.Durati
 	if w.resource != nil {
 		visit = w.resource.Enter(lease.Key, lease.Fence)
 	}
-	section := func(ctx context.Context) error { return clock.SleepUntil(ctx, w.clock, w.clock.Now()+hold) }
+	section := func(ctx context.Context) error {
+		if hold <= 0 {
+			return nil
+		}
+		return clock.SleepUntil(ctx, w.clock, w.clock.Now()+hold)
+	}
 	if w.every > 0 {
 		lease = w.renewed(op, lease, section)
 	} else {

@@ -143,7 +143,7 @@ func (n *Node) Eval(ctx context.Context, s *strategies.Script, keys []string, ar
 	return r, err
 }
 
-func evalArgs(command, script string, keys []string, args []any) []any {
+func evalArgs(command string, script any, keys []string, args []any) []any {
 	all := make([]any, 0, 3+len(keys)+len(args))
 	all = append(all, command, script, len(keys))
 	for _, k := range keys {
@@ -152,12 +152,13 @@ func evalArgs(command, script string, keys []string, args []any) []any {
 	return append(all, args...)
 }
 
-func (n *Node) sha(s *strategies.Script) string {
+// sha is the digest of a script as an argument, so that it is boxed once.
+func (n *Node) sha(s *strategies.Script) any {
 	if v, ok := n.shas.Load(s); ok {
-		return v.(string)
+		return v
 	}
 	v, _ := n.shas.LoadOrStore(s, redis.NewScript(s.Lua).Hash())
-	return v.(string)
+	return v
 }
 
 func (n *Node) send(ctx context.Context, name string, args []any) (strategies.Reply, error) {

@@ -50,6 +50,9 @@ type Point struct {
 	PerTrial   map[string][]*float64 `json:"per_trial"` // the values behind intervals, in trial order; null where missing
 }
 
+// Predicted tells that the numbers come from a simulation.
+func (p Point) Predicted() bool { return p.Params["provider"] == "virtual" }
+
 // Latency is one distribution in milliseconds. A percentile with fewer than 10 samples beyond it is null.
 type Latency struct {
 	Count int64    `json:"count"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockbench/lockbench/strategies"
+	"github.com/lockbench/lockbench/strategies/clock"
 )
 
 // batch bounds the keys of one command, so that no command of ours holds up a shared server.
@@ -16,11 +17,15 @@ const batch = 256
 
 // Ping is the round trip of one PING on the control connection.
 func (s Server) Ping(ctx context.Context) (time.Duration, error) {
-	began := time.Now()
+	now := s.Now
+	if now == nil {
+		now = clock.Wall().Now
+	}
+	began := now()
 	if _, err := s.Control.Do(ctx, "PING"); err != nil {
 		return 0, fmt.Errorf("ping %s: %w", s.Address, err)
 	}
-	return time.Since(began), nil
+	return now() - began, nil
 }
 
 // Sample reads the server's counters with one INFO. What the server does not tell stays nil or empty: the embedded

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockbench/lockbench/strategies"
+	"github.com/lockbench/lockbench/strategies/clock"
 )
 
 // Shapes.
@@ -23,6 +24,7 @@ const (
 	Container = "container"
 	Process   = "process"
 	Embedded  = "embedded"
+	Virtual   = "virtual"
 )
 
 // Secret is a password: it prints as *** in every format, JSON and text included.
@@ -71,9 +73,20 @@ type Topology struct {
 	// RefusesImmortal: strategies whose keys may have no TTL must not run here, because the server is not ours.
 	RefusesImmortal bool
 	Config          map[string]string
+	// Simulate makes this topology anew in a world of its own, for one trial in virtual time; nil: it is real. The
+	// Topology itself then has no servers.
+	Simulate func(seed uint64) Simulation
 	// Check tells which server has died and its last words, or nil while all live.
 	Check func(context.Context) error
 	Close func(context.Context) error // stops everything that was started; idempotent
+}
+
+// Simulation is a fresh topology in virtual time. Run runs main and everything that it starts, and returns when all of
+// it has ended; the error says that nothing could go on.
+type Simulation struct {
+	Clock    clock.Clock
+	Topology *Topology
+	Run      func(main func()) error
 }
 
 // Server is one server of a topology, as measuring and auditing need it.
@@ -82,6 +95,8 @@ type Server struct {
 	Address string // host:port
 	// Control is a connection of its own, apart from the load's pool.
 	Control strategies.Node
+	// Now is the clock of round trips; nil: real time.
+	Now func() time.Duration
 	// Traffic is what this program sent to the server through the topology's keyspaces.
 	Traffic func() strategies.Traffic
 	// Cold closes all pooled connections, as if the service had just started.

@@ -94,7 +94,7 @@ func (r *running) addCosts(t *results.Trial) {
 			t.Series[i].RedisCPU = results.Ptr(cpu)
 		}
 	}
-	if r.measuring {
+	if r.measuring && !r.simulated() {
 		t.Client = r.client[1].since(r.client[0], onThisMachine)
 	}
 	t.Client.TimerLateness = r.late

@@ -126,7 +126,7 @@ func (r *Run) trial(ctx context.Context, d *deployment, s step, order, of int) (
 		return results.Trial{}, false, err
 	}
 	r.Listener.Started(t, of)
-	result, err = t.Measure(ctx)
+	result, err = t.perform(ctx)
 	if result.Schema == "" {
 		files.abandon()
 		return result, false, err
@@ -135,6 +135,24 @@ func (r *Run) trial(ctx context.Context, d *deployment, s step, order, of int) (
 		err = d.explain(ctx, err)
 	}
 	return result, true, errors.Join(err, files.commit(), r.Folder.WriteTrial(result))
+}
+
+// perform measures, in a world of its own where the topology is a simulation.
+func (t *Trial) perform(ctx context.Context) (result results.Trial, err error) {
+	if t.Topology.Simulate == nil {
+		return t.Measure(ctx)
+	}
+	world := t.Topology.Simulate(t.Seed)
+	t.Clock, t.Topology, t.Began = world.Clock, world.Topology, time.Time{}
+	t.Run = topologies.Virtual // a simulated trial is the same bytes in every run
+	t.Idle = make([]*float64, len(t.Topology.Servers))
+	for i := range t.Idle {
+		t.Idle[i] = new(float64) // a simulated server without load uses nothing
+	}
+	if stuck := world.Run(func() { result, err = t.Measure(ctx) }); stuck != nil {
+		return result, fmt.Errorf("simulation of %s: %w", t.Point.Name, stuck)
+	}
+	return result, err
 }
 
 // explain puts the last words of a server that has died in the place of what came of it.
@@ -218,7 +236,7 @@ type deployment struct {
 func topologyKey(p scenarios.Point) string {
 	t := p.Topology
 	if needsNothing(p) {
-		return "none"
+		return "none " + t.Provider
 	}
 	key := fmt.Sprintf("%s %d %d %s %s %s %v %v %v", t.Shape, t.Nodes, t.Replicas, t.Provider, t.Image, t.CPU, t.Addresses, t.Config, p.Scenario.Lock.ConnectTimeout)
 	if p.Strategy.Sabotage == clientRetries { // the one sabotage of the client: it needs connections of its own
@@ -259,7 +277,7 @@ func sharing(points []scenarios.Point, key string) []scenarios.Point {
 }
 
 func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []scenarios.Point) (*deployment, error) {
-	if needsNothing(p) {
+	if needsNothing(p) && p.Topology.Provider != topologies.Virtual {
 		return inProcess(), nil
 	}
 	spec, scripts, before := d.needs(p, points)
@@ -276,6 +294,9 @@ func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []sc
 	if top.Provider != topologies.External { // there the facts of the server say more than the choice
 		top.Why = why
 	}
+	if top.Simulate != nil { // every trial makes a world of its own
+		return &deployment{topology: top, facts: d.facts(ctx, top)}, nil
+	}
 	deployed, err := d.ready(ctx, top, spec, uniqueScripts(scripts), before)
 	if err != nil {
 		return nil, errors.Join(err, shut(top))
@@ -286,6 +307,9 @@ func (d *deployments) deploy(ctx context.Context, p scenarios.Point, points []sc
 // needs is what all points of a deployment need together; before: some want its pool to be open.
 func (d *deployments) needs(p scenarios.Point, points []scenarios.Point) (spec topologies.Spec, scripts []*strategies.Script, before bool) {
 	spec = Spec(p, d.ID)
+	if needsNothing(p) {
+		spec.Nodes = 0
+	}
 	spec.Password, spec.Yes = d.Password, d.Yes
 	for _, p := range points {
 		spec.PoolSize = max(spec.PoolSize, PoolSize(p.Scenario))

@@ -106,10 +106,10 @@ func (r *running) prepare(ctx context.Context) error {
 	if r.tally, err = newTally(r.Trial); err != nil {
 		return err
 	}
+	r.entry, _ = strategies.Find(r.Point.Strategy.Name)
 	if r.work, err = r.compile(); err != nil {
 		return err
 	}
-	r.entry, _ = strategies.Find(r.Point.Strategy.Name)
 	if r.plan, err = plan(s, r.Seed); err != nil {
 		return err
 	}
@@ -120,7 +120,9 @@ func (r *running) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	runtime.GC() // each trial starts with the same heap
+	if !r.simulated() {
+		runtime.GC() // each trial starts with the same heap
+	}
 	return ctx.Err()
 }
 
@@ -132,7 +134,7 @@ func (r *running) pool(ctx context.Context, s topologies.Server) error {
 		}
 		return nil
 	}
-	if err := s.Warm(ctx, PoolSize(r.Point.Scenario), nil); err != nil {
+	if err := s.Warm(ctx, PoolSize(r.Point.Scenario), r.entry.Scripts); err != nil {
 		return &TargetError{err}
 	}
 	return nil
@@ -212,7 +214,7 @@ func (r *running) collect(schedule, running context.Context) {
 	}
 	r.drained = r.Clock.Now()
 	r.after, _ = readServers(schedule, r.Clock, r.Topology.Servers)
-	r.client[1] = readClient(r.Clock)
+	r.client[1] = r.readClient()
 	r.take(&b)
 }
 
@@ -233,7 +235,7 @@ func (r *running) phase(schedule context.Context, open int) {
 	if !r.measuring && at >= r.tally.from {
 		r.measuring = true
 		r.before, _ = readServers(schedule, r.Clock, r.Topology.Servers)
-		r.client[0] = readClient(r.Clock)
+		r.client[0] = r.readClient()
 		r.paused = r.client[0].runtime[1]
 	}
 	for next := r.tally.now.at + second; r.measuring && at >= next; next += second {
@@ -258,8 +260,22 @@ func (m *mean) add(x float64) { m.sum, m.n = m.sum+x, m.n+1 }
 
 func (m mean) value() float64 { return m.sum / float64(max(m.n, 1)) }
 
+// simulated: what this process does says nothing of a trial in virtual time, and differs from run to run.
+func (r *running) simulated() bool { return r.Topology.Provider == topologies.Virtual }
+
+// readClient is the generator's state now; nothing of it where the trial is simulated.
+func (r *running) readClient() clientReading {
+	if r.simulated() {
+		return clientReading{at: r.Clock.Now()}
+	}
+	return readClient(r.Clock)
+}
+
 // pause is the longest pause of the garbage collector since the last call.
 func (r *running) pause() *float64 {
+	if r.simulated() {
+		return nil
+	}
 	now := readRuntime()
 	longest := between(r.paused, now[1]).Max()
 	r.paused = now[1]

@@ -52,8 +52,14 @@ func measured(d results.RunData) Line {
 	if noFigures(*d.Summary) {
 		return Line{"doubt", text + " " + strings.ToUpper(embedded[:1]) + embedded[1:] + "."}
 	}
+	if slices.ContainsFunc(d.Summary.Points, results.Point.Predicted) {
+		text += " " + strings.ToUpper(predicted[:1]) + predicted[1:] + "."
+	}
 	return Line{kind, text}
 }
+
+// predicted stands beside everything that a simulation says.
+const predicted = "predicted by a simulation in virtual time, not measured"
 
 func noFigures(s results.Summary) bool {
 	return slices.ContainsFunc(s.Points, func(p results.Point) bool { return p.NoFigures })

@@ -191,6 +191,9 @@ func doubts(p results.Point) []string {
 	if p.NoFigures {
 		notes = append(notes, embedded)
 	}
+	if p.Predicted() {
+		notes = append(notes, predicted)
+	}
 	if p.State == results.Saturated {
 		notes = append(notes, offeredExceedsCapacity)
 	}

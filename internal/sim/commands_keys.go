@@ -149,7 +149,10 @@ func ttl(unit int64, absolute bool) func(*Keyspace, []string) reply {
 		if !absolute {
 			ms -= k.ms
 		}
-		return integerReply((ms + unit/2) / unit)
+		if rest := ms % unit; unit > 1 && rest >= unit/2 {
+			return integerReply(ms/unit + 1)
+		}
+		return integerReply(ms / unit)
 	}
 }
 

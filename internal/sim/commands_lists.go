@@ -62,8 +62,8 @@ func (k *Keyspace) push(args []string, one func(*list, string)) reply {
 		one(l, item)
 	}
 	k.dirty++
-	if k.Hooks.Pushed != nil {
-		k.Hooks.Pushed(args[1])
+	if k.Pushed != nil {
+		k.Pushed(args[1])
 	}
 	return integerReply(int64(l.len()))
 }

@@ -42,10 +42,10 @@ func selectDatabase(_ *Keyspace, args []string) reply {
 }
 
 func publish(k *Keyspace, args []string) reply {
-	if k.Hooks.Publish == nil {
+	if k.Publish == nil {
 		return zero
 	}
-	return integerReply(int64(k.Hooks.Publish(args[1], args[2])))
+	return integerReply(int64(k.Publish(args[1], args[2])))
 }
 
 // info tells what topologies samples, whatever section is asked for. The CPU is all user time: a model has no kernel.
@@ -55,8 +55,8 @@ func info(k *Keyspace, _ []string) reply {
 	if role == "" {
 		role = "master"
 	}
-	if k.Hooks.CPU != nil {
-		cpu = k.Hooks.CPU().Seconds()
+	if k.CPU != nil {
+		cpu = k.CPU().Seconds()
 	}
 	fmt.Fprintf(&b, "# Server\r\nredis_version:%s\r\nserver_name:simulated-redis\r\nredis_mode:standalone\r\n", Version)
 	fmt.Fprintf(&b, "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n# Replication\r\nrole:%s\r\n", role)
@@ -170,10 +170,15 @@ func keysAndArgs(args []string) (keys, rest []string, bad *reply) {
 	return args[3 : 3+n], args[3+n:], nil
 }
 
+// Digest is the name by which EVALSHA knows a script: its SHA-1 in hexadecimal.
+func Digest(text string) string {
+	sum := sha1.Sum([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
 // load makes a script known to this server.
 func (k *Keyspace) load(text string) (*script, *reply) {
-	digest := sha1.Sum([]byte(text))
-	sha := hex.EncodeToString(digest[:])
+	sha := Digest(text)
 	if s := k.scripts[sha]; s != nil {
 		return s, nil
 	}

@@ -254,7 +254,6 @@ func zrank(k *Keyspace, args []string) reply {
 // rangeQuery is what the words after ZRANGE key min max ask for.
 type rangeQuery struct {
 	byScore, rev, scores bool
-	limited              bool
 	offset, limit        int64
 }
 
@@ -350,9 +349,13 @@ func (k *Keyspace) selected(key string, q rangeQuery, choose func([]scored) (low
 	return reply{Kind: strategies.List, List: all}
 }
 
-// page applies LIMIT: a negative offset skips all, a negative count takes all.
+// page applies LIMIT to scores: a negative offset skips all, a negative count takes all. Of ranks Redis refuses it, but
+// for LIMIT n -1, which it ignores.
 func (q rangeQuery) page(some []scored) []scored {
-	if q.offset < 0 {
+	switch {
+	case !q.byScore:
+		return some
+	case q.offset < 0:
 		return nil
 	}
 	some = some[min(q.offset, int64(len(some))):]
@@ -375,9 +378,10 @@ func readScoreRange(from, to string) (r scoreRange, ok bool) {
 	return r, ok1 && ok2
 }
 
-// readBound is more lenient than scores: nothing counts as 0, and leading blanks are skipped, by strtod.
+// readBound is more lenient than scores: nothing counts as 0, leading blanks are skipped, a zero byte ends it.
 func readBound(s string) (f float64, exclusive, ok bool) {
 	s, exclusive = strings.CutPrefix(s, "(")
+	s, _, _ = strings.Cut(s, "\x00")
 	if s == "" {
 		return 0, exclusive, true
 	}

@@ -30,8 +30,8 @@ type Hooks struct {
 //
 // It does not wait, connect, queue or charge: that is the node's.
 type Keyspace struct {
-	Hooks Hooks
-	Role  string // as INFO tells it; empty: master
+	Hooks
+	Role string // as INFO tells it; empty: master
 
 	entries map[string]*entry
 	swept   int // entries after the last sweep
@@ -154,8 +154,8 @@ func (k *Keyspace) call(c *command, args []string) reply {
 	k.calls[c.index]++
 	before := k.dirty
 	r := c.run(k, args)
-	if k.dirty != before && c.data && k.Hooks.Written != nil {
-		k.Hooks.Written(k.us, args)
+	if k.dirty != before && c.data && k.Written != nil {
+		k.Written(k.us, args)
 	}
 	return r
 }

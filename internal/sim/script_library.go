@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -226,8 +224,7 @@ func (e *Engine) sha1hex(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		e.throw(l, "ERR wrong number of arguments")
 	}
-	digest := sha1.Sum([]byte(luaText(l.Get(1))))
-	l.Push(lua.LString(hex.EncodeToString(digest[:])))
+	l.Push(lua.LString(Digest(luaText(l.Get(1)))))
 	return 1
 }
 

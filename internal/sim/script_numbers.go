@@ -126,8 +126,9 @@ func numberAsText(l *lua.LState) int {
 	return 1
 }
 
-// luaNumber reads a number as Lua 5.1 does: C's strtod, blanks around it.
+// luaNumber reads a number as Lua 5.1 does: C's strtod, blanks around it, and nothing beyond a zero byte.
 func luaNumber(s string) (float64, bool) {
+	s, _, _ = strings.Cut(s, "\x00")
 	s = strings.Trim(s, " \t\n\v\f\r")
 	return strtod(s)
 }
@@ -202,6 +203,7 @@ func tonumber(l *lua.LState) int {
 
 // inBase is C's strtoul.
 func inBase(s string, base int) (float64, bool) {
+	s, _, _ = strings.Cut(s, "\x00")
 	s = strings.Trim(s, " \t\n\v\f\r")
 	negative := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "-"), "+")

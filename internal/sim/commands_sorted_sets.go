@@ -10,7 +10,7 @@ import (
 )
 
 // sortedSet keeps its members in order of score, then of name byte by byte. Insertion moves what lies behind: of ten
-// thousand waiters that is a quarter of a megabyte, and cheaper than a tree.
+// thousand waiters that is a quarter of a megabyte.
 type sortedSet struct {
 	ordered []scored
 	score   map[string]float64

@@ -17,7 +17,7 @@ import (
 // a fraction of a millisecond to make.
 //
 // Known differences: pairs visits named fields in the order of their arrival, where Redis has none that it promises; the
-// position in front of an error's text may differ; error objects carry no source.
+// position in front of an error's text may differ; error objects carry no source; a script that never ends is not stopped.
 type Engine struct {
 	state    *lua.LState
 	globals  *lua.LTable                 // what scripts find by name

@@ -64,11 +64,11 @@ func public(r reply) (strategies.Reply, error) {
 		code, _, _ := strings.Cut(r.Text, " ")
 		return strategies.Reply{}, &strategies.ServerError{Code: code, Message: r.Text}
 	}
-	return plain(r), nil
+	return folded(r), nil
 }
 
-// plain folds the private kinds. An error inside a list, which only a script can make, is its text.
-func plain(r reply) reply {
+// folded replaces the private kinds. An error inside a list, which only a script can make, is its text.
+func folded(r reply) reply {
 	switch r.Kind {
 	case status, failure:
 		return textReply(r.Text)
@@ -76,7 +76,7 @@ func plain(r reply) reply {
 		return null
 	case strategies.List:
 		for i := range r.List {
-			r.List[i] = plain(r.List[i])
+			r.List[i] = folded(r.List[i])
 		}
 	}
 	return r

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (t Trial) check() error {
 			return fmt.Errorf("attempts.histogram: %d sessions with %d attempts", sessions, n)
 		}
 	}
-	return errors.Join(t.Counts.check(), t.checkHistograms())
+	return errors.Join(cmp.Or(t.Counts.check(), t.Counts.checkSums()), t.checkHistograms())
 }
 
 func (t Trial) checkHistograms() error {
@@ -107,6 +108,17 @@ func (c Counts) check() error {
 		if n.Value < 0 {
 			return fmt.Errorf("count %s is %d", n.Name, n.Value)
 		}
+	}
+	return nil
+}
+
+// checkSums: each session of a trial ends in one outcome, and only who acquired releases.
+func (c Counts) checkSums() error {
+	if ended := c.Acquired + c.Rejected + c.GaveUp + c.Timeout + c.Error + c.Dropped; ended != c.Scheduled {
+		return fmt.Errorf("counts: the outcomes add up to %d sessions, and %d were scheduled", ended, c.Scheduled)
+	}
+	if released := c.Released + c.Expired + c.Stolen + c.ReleaseUnknown; released > c.Acquired {
+		return fmt.Errorf("counts: %d releases of %d acquired sessions", released, c.Acquired)
 	}
 	return nil
 }

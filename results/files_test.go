@@ -177,6 +177,8 @@ func TestWhatIsWrongIsNamedWithItsFile(t *testing.T) {
 		"an unknown state":    {trial, replace(`"state": "steady"`, `"state": "?"`), `state "?" is not known`},
 		"an unknown metric":   {trial, replace(`"response": {`, `"reply": {`), `histogram "reply" is not known`},
 		"a negative count":    {trial, replace(`"acquired": 1990`, `"acquired": -1`), "count acquired is -1"},
+		"a session too many":  {trial, replace(`"timeout": 10`, `"timeout": 11`), "add up to 2001 sessions, and 2000 were scheduled"},
+		"a release too many":  {trial, replace(`"stolen": 0`, `"stolen": 1991`), "1991 releases of 1990 acquired"},
 		"another order":       {trial, replace(`"order": 1`, `"order": 5`), "belongs into 005-"},
 		"half a file":         {trial, func(b []byte) []byte { return b[:len(b)/2] }, "unexpected end"},
 		"more after the end":  {trial, func(b []byte) []byte { return append(b, "{}"...) }, "after top-level value"},

@@ -95,12 +95,13 @@ type Op struct {
 	RenewalsFailed int32         `json:"renewals_failed"`
 	Outcome        Outcome       `json:"outcome"`
 	Release        Release       `json:"release"`
-	Held           bool          `json:"held"`        // at least one of its attempts met a held lock (ErrHeld)
-	Uncertain      bool          `json:"uncertain"`   // the last attempt ended with an indefinite error
-	Lost           bool          `json:"lost"`        // the holder learned that the lease was lost
-	Stale          bool          `json:"stale"`       // the resource accepted a write with a token older than one it had seen
-	Refused        bool          `json:"refused"`     // the resource refused the write as stale
-	LostUpdate     bool          `json:"lost_update"` // the write overwrote another holder's
-	Crashed        bool          `json:"crashed"`     // the client died while holding: no release was sent
+	Held           bool          `json:"held"`          // at least one of its attempts met a held lock (ErrHeld)
+	Uncertain      bool          `json:"uncertain"`     // the last attempt ended with an indefinite error
+	Lost           bool          `json:"lost"`          // the holder learned that the lease was lost
+	Stale          bool          `json:"stale"`         // the resource accepted a write with a token older than one it had seen
+	Refused        bool          `json:"refused"`       // the resource refused the write as stale
+	LostUpdate     bool          `json:"lost_update"`   // the write overwrote another holder's
+	Crashed        bool          `json:"crashed"`       // the client died while holding: no release was sent
+	RenewalCause   string        `json:"renewal_cause"` // of its last failed renewal
 	Cause          string        `json:"cause"`
 }

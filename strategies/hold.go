@@ -15,6 +15,7 @@ type HoldReport struct {
 	Failed   int           // sent and not confirmed
 	Lost     bool          // the lease ended under the work, whose context was cancelled
 	LateMax  time.Duration // the most that a renewal was sent after it was due
+	Err      error         // why the last of the failed renewals failed
 }
 
 // Hold runs work and renews l every interval (0: a third of the TTL) until work returns. See Holder.
@@ -94,10 +95,12 @@ func (w *keeper) renew(ctx context.Context) (lost bool) {
 			return false
 		case errors.Is(err, ErrLost):
 			w.report.Failed++
+			w.report.Err = err
 			w.report.Lost = true
 			return true
 		default:
 			w.report.Failed++
+			w.report.Err = err
 			due = w.Clock.Now() + max(w.Every/4, time.Millisecond)
 		}
 	}

@@ -65,6 +65,10 @@ func TestHoldRenewsEveryIntervalAndRetriesAFailureBeforeUntil(t *testing.T) {
 			if !errors.Is(err, ErrLost) {
 				t.Errorf("error %v, want ErrLost", err)
 			}
+			if (report.Err != nil) != (report.Failed > 0) {
+				t.Errorf("%d renewals failed, the last by %v", report.Failed, report.Err)
+			}
+			report.Err = nil
 			if !slices.Equal(s.asked, c.asked) || report != c.report || clk.Now() != c.ended {
 				t.Errorf("renewals at %v, %+v, ended at %v; want %v, %+v, %v", s.asked, report, clk.Now(), c.asked, c.report, c.ended)
 			}

@@ -14,7 +14,8 @@ import (
 )
 
 func main() {
-	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // who reads our output may leave; the run folder is still to be written
+	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "lockbench: interrupted; what was measured is being written, a second interrupt ends at once")

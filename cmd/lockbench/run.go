@@ -46,7 +46,12 @@ verdict differs from what was expected, 6 the measurement is invalid or a thresh
   lockbench run retry-storm --set load.closed.clients=100 --trials 5
   lockbench run my.yaml --address redis.example.net:6379 --yes`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, files []string) error { return a.run(c.Context(), files, f) },
+		RunE: func(c *cobra.Command, files []string) error {
+			if c.Flags().Changed("address") && f.address == "" {
+				return usageError(errors.New("--address is empty: name the servers, or leave it out to measure local ones"))
+			}
+			return a.run(c.Context(), files, f)
+		},
 	}
 	c.Flags().StringVar(&f.provider, "provider", "", "auto, container, process, embedded or external, instead of the file's topology.provider")
 	c.Flags().StringVar(&f.address, "address", "", "measure these servers, host:port[,host:port...]; the file may name user and password")
@@ -178,6 +183,9 @@ func (a *app) facts(ctx context.Context, id string, s *scenarios.Scenario, yaml 
 
 // conclude writes and prints what there is, also after a failure, and decides how the run ended.
 func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.Folder, o bench.Outcome, failure error, f runFlags) (ending, error) {
+	if errors.Is(failure, context.Canceled) && len(o.Trials) == 0 {
+		failure = context.Canceled // what an interrupt broke in start-up is no news
+	}
 	run.Order, run.Topologies = o.Order, o.Topologies
 	run.EndedUTC = time.Now().UTC().Format(time.RFC3339)
 	run.Status = statusOf(failure)
@@ -192,7 +200,11 @@ func (a *app) conclude(s *scenarios.Scenario, run results.Run, folder *results.F
 	data := results.RunData{Dir: folder.Dir(), Run: run, Summary: &summary, Trials: o.Trials}
 	err := errors.Join(folder.WriteRun(run), folder.WriteSummary(summary))
 	if len(o.Trials) > 0 {
-		err = errors.Join(err, report.WriteAs(folder, data, report.Options{Lang: f.lang}), a.show(folder, data, f.json))
+		written := report.WriteAs(folder, data, report.Options{Lang: f.lang})
+		err = errors.Join(err, written, a.show(data, f.json))
+		if written == nil {
+			fmt.Fprintf(a.errOut, "report: %s\n", filepath.Join(folder.Dir(), "report.html"))
+		}
 	}
 	if err != nil {
 		return min(end, failed), errors.Join(failure, err)
@@ -213,15 +225,11 @@ func statusOf(failure error) results.Status {
 	return results.RunFailed
 }
 
-func (a *app) show(folder *results.Folder, d results.RunData, asJSON bool) error {
+func (a *app) show(d results.RunData, asJSON bool) error {
 	if asJSON {
 		return results.EncodeSummary(a.out, *d.Summary)
 	}
-	if err := report.Text(a.out, d); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(a.errOut, "report: %s\n", filepath.Join(folder.Dir(), "report.html"))
-	return err
+	return report.Text(a.out, d)
 }
 
 // expects compares the verdict of every trial with what the scenario expects of its point.

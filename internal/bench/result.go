@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockbench/lockbench/internal/check"
@@ -236,7 +239,13 @@ func (r *running) doubts(t *results.Trial) (invalid, warnings []string) {
 		warn("not audited: orphan_keys and immortal_keys are not known")
 	}
 	if n := t.Counts.Error; n > 0 {
-		warn("%d sessions ended with an error", n)
+		warn("%d of %d sessions ended with an error: %s", n, t.Counts.Scheduled, listed(r.tally.sessionCauses))
+	}
+	if n := t.Counts.ReleaseUnknown; n > 0 {
+		warn("%d of %d releases failed: %s", n, t.Counts.Acquired, listed(r.tally.releaseCauses))
+	}
+	if n := t.Counts.RenewalsFailed; n > 0 {
+		warn("%d renewals failed: %s", n, listed(r.tally.renewalCauses))
 	}
 	if planned := measured(r.Point.Scenario).Seconds(); t.MeasureS < planned {
 		warn("cut short after %.3g s of %.3g s", t.MeasureS, planned)
@@ -251,4 +260,27 @@ func value(p *float64) float64 {
 		return 0
 	}
 	return *p
+}
+
+// listed names causes, the most frequent first.
+func listed(causes map[string]int64) string {
+	names := slices.SortedFunc(maps.Keys(causes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(causes[b], causes[a]), cmp.Compare(a, b))
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s (%d)", name, causes[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// brokenTarget is why what was measured says nothing of a lock: half or more of the sessions or of the releases failed.
+func (r *running) brokenTarget() error {
+	c := r.tally.counts
+	switch {
+	case c.Error > 0 && 2*c.Error >= c.Scheduled-c.Dropped:
+		return &TargetError{fmt.Errorf("%d of %d sessions ended with an error: %s", c.Error, c.Scheduled, listed(r.tally.sessionCauses))}
+	case c.ReleaseUnknown > 0 && 2*c.ReleaseUnknown >= c.Acquired:
+		return &TargetError{fmt.Errorf("%d of %d releases failed: %s", c.ReleaseUnknown, c.Acquired, listed(r.tally.releaseCauses))}
+	}
+	return nil
 }

@@ -161,6 +161,9 @@ func (w *workload) renewed(op *results.Op, lease strategies.Lease, section func(
 	h := strategies.Holder{Clock: w.clock, Locker: w.locker, Every: w.every, MaxLease: w.maxLease}
 	lease, report, _ := h.Hold(w.life, lease, section)
 	op.Renewals, op.RenewalsFailed, op.Lost = int32(report.Renewals), int32(report.Failed), report.Lost
+	if report.Err != nil {
+		op.RenewalCause = cause(report.Err)
+	}
 	return lease
 }
 

@@ -20,18 +20,19 @@ type tally struct {
 	upTo     time.Duration // range of the histograms
 	label    string        // of the log's tags
 
-	counts    results.Counts
-	causes    map[string]int64
-	attempts  results.AttemptCounts
-	perClient map[int32]int64 // acquired, closed loop
-	whole     timings         // of the seconds that have ended
-	now       interval        // the second that is being filled
-	series    []results.Second
-	lines     *results.LogWriter
-	err       error        // of the log
-	sweep     *check.Sweep // nil: the strategy promises no exclusion
-	order     *order
-	ops       func(*results.Op) // keeps every op where the user asked for them; nil: nobody does
+	counts                                      results.Counts
+	causes                                      map[string]int64 // of everything that failed
+	sessionCauses, releaseCauses, renewalCauses map[string]int64
+	attempts                                    results.AttemptCounts
+	perClient                                   map[int32]int64 // acquired, closed loop
+	whole                                       timings         // of the seconds that have ended
+	now                                         interval        // the second that is being filled
+	series                                      []results.Second
+	lines                                       *results.LogWriter
+	err                                         error        // of the log
+	sweep                                       *check.Sweep // nil: the strategy promises no exclusion
+	order                                       *order
+	ops                                         func(*results.Op) // keeps every op where the user asked for them; nil: nobody does
 
 	failing int // sessions in a row that ended with an error
 	failure string
@@ -66,8 +67,8 @@ func newTally(t *Trial) (*tally, error) {
 	s := t.Point.Scenario
 	a := &tally{
 		from: s.Phases.Warmup, to: s.Phases.Warmup + measured(s), upTo: results.Range(s.Lock.AcquireTimeout, s.Lock.TTL),
-		label:     t.Point.Slug,
-		causes:    map[string]int64{},
+		label:  t.Point.Slug,
+		causes: map[string]int64{}, sessionCauses: map[string]int64{}, releaseCauses: map[string]int64{}, renewalCauses: map[string]int64{},
 		perClient: map[int32]int64{},
 	}
 	a.attempts = results.AttemptCounts{Counted: t.counted(), Histogram: map[int32]int64{}}
@@ -176,7 +177,16 @@ func (a *tally) count(op *results.Op) {
 		a.causes[op.Cause]++
 	}
 	if op.Outcome != results.Acquired {
+		if op.Outcome == results.Failed {
+			a.sessionCauses[op.Cause]++
+		}
 		return
+	}
+	if op.Release == results.ReleaseUnknown {
+		a.releaseCauses[op.Cause]++
+	}
+	if op.RenewalCause != "" {
+		a.renewalCauses[op.RenewalCause]++
 	}
 	a.now.second.Acquired++
 	if a.attempts.Counted {

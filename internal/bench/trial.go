@@ -209,6 +209,9 @@ func (r *running) collect(schedule, running context.Context) {
 		now := r.Clock.Now()
 		r.late.Record(now - next)
 		next = max(next, now-collectEvery) // a stall is one late wait, not many
+		if opens := r.work.start + r.tally.from; next < opens && next+collectEvery > opens {
+			next = opens - collectEvery // the counters are to be read when the window opens
+		}
 		r.take(&b)
 		r.phase(schedule, b.open)
 	}
@@ -300,6 +303,8 @@ func (r *running) conclude(ctx context.Context) (results.Trial, error) {
 		err = failure
 	} else if err != nil {
 		err = &TargetError{err}
+	} else if ctx.Err() == nil {
+		err = r.brokenTarget()
 	}
 	return r.result(ctx, f, audit, err), errors.Join(err, r.tally.err)
 }

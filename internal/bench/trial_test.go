@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"sort"
@@ -239,4 +240,45 @@ func TestAPauseOfTheServerShowsInResponse(t *testing.T) {
 		t.Errorf("mean response %.0f ms, want about %.0f", mean, want)
 	}
 	t.Logf("mean response %.0f ms, computed %.0f; %d sessions delayed, computed %.0f", *got.Histograms["response"].Mean(), want, delayed, 0.9*rate*pause.Seconds())
+}
+
+func TestCostsAreCountedFromTheMomentTheWindowOpens(t *testing.T) {
+	s := scenario()
+	s.Load.Open.Arrivals, s.Load.Open.Rate = "constant", 400
+	s.Phases = scenarios.Phases{Warmup: 333 * time.Millisecond, Measure: time.Second} // no multiple of the collector's tick
+	p := point(s, "ping", "fail-fast", nil)
+	got, _, err := measure(t, context.Background(), redis(t, p), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if each := float64(got.Redis.Commands) / float64(got.Counts.Acquired); each < 1.98 || each > 2.02 {
+		t.Errorf("%d commands for %d acquisitions, %.3f each; PING is sent twice", got.Redis.Commands, got.Counts.Acquired, each)
+	}
+}
+
+func TestAServerThatRefusesEverySessionIsAFailedTarget(t *testing.T) {
+	for _, c := range []struct{ strategy, maxmemory, says string }{
+		{"set-px-lua", "1", "sessions ended with an error: OOM"},
+		{"set-px-lua delex", "0", "releases failed"},
+	} {
+		s := scenario()
+		s.Load.Open.Rate, s.Phases.Measure, s.Keys.Count = 20, time.Second, 100
+		name, delex, _ := strings.Cut(c.strategy, " ")
+		p := point(s, name, "fail-fast", nil)
+		if delex != "" {
+			p.Strategy.Options = map[string]any{"delex": true} // Redis 7.0 has no DELEX
+		}
+		top := redis(t, p)
+		if _, err := top.Servers[0].Control.Do(context.Background(), "CONFIG", "SET", "maxmemory", c.maxmemory); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := measure(t, context.Background(), top, p)
+		var failed *TargetError
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, want one that says %q", c.strategy, err, c.says)
+		}
+		if !strings.Contains(strings.Join(got.Warnings, "; "), c.says) {
+			t.Errorf("%s: warnings %q do not say %q", c.strategy, got.Warnings, c.says)
+		}
+	}
 }

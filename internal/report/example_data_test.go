@@ -129,7 +129,7 @@ func exampleRows() []row {
 		{strategy: "redlock-5", retry: "full-jitter", rate: 400, wait: 60, attempts: 9, cpu: 310, commands: 95, state: results.Saturated, verdict: results.Safe},
 		{strategy: "set-px-del", retry: "fixed-10ms", rate: 400, wait: 11, attempts: 3.2, cpu: 40, commands: 4.1, state: results.Steady, verdict: results.Broken,
 			change: func(t *results.Trial) {
-				t.Counts.MisDeletes, t.Counts.Stolen = 4, 4
+				t.Counts.MisDeletes, t.Counts.Stolen, t.Counts.Released = 4, 4, t.Counts.Released-4
 				if t.Trial == 2 {
 					t.Verdict = results.Ptr(results.NotKnown)
 				}

@@ -16,9 +16,12 @@ func (o *Open) length() (d time.Duration) {
 	return d
 }
 
-// check finds what is wrong between keys that are right by themselves.
+// check finds what is wrong between keys that are right by themselves. Where one of them is not, nothing is said about
+// them together, but everything about the others.
 func (r *reader) check(s *Scenario, root *node, params []Param, exclude [][]Param) {
-	c := checker{r, s, root}
+	c := checker{r, s, root, maps.Clone(r.bad), nil}
+	c.unsure = c.unlabelled()
+	r.unlabelled = c.unsure
 	c.load()
 	c.phases()
 	c.topology("topology", s.Topology)
@@ -26,7 +29,7 @@ func (r *reader) check(s *Scenario, root *node, params []Param, exclude [][]Para
 	c.retries(params, exclude)
 	c.resource()
 	c.scopes()
-	if s.Lock.MaxLease > 0 && s.Lock.MaxLease < s.Lock.TTL {
+	if c.reads("lock.ttl", "lock.max_lease") && s.Lock.MaxLease > 0 && s.Lock.MaxLease < s.Lock.TTL {
 		c.fail("lock.max_lease", "%s is shorter than the ttl of %s", printDuration(s.Lock.MaxLease), printDuration(s.Lock.TTL))
 	}
 }
@@ -35,6 +38,9 @@ type checker struct {
 	r    *reader
 	s    *Scenario
 	root *node
+	bad  map[string]bool // paths of what is wrong by itself
+	// unsure names strategies and retries where the label of a row could not be read.
+	unsure map[string]bool
 }
 
 func (c checker) fail(path, format string, args ...any) {
@@ -46,6 +52,7 @@ func (c checker) load() {
 	switch {
 	case l.Open != nil && l.Closed != nil:
 		c.fail("load.closed", "a load is open or closed, not both")
+	case l.Open == nil && l.Closed == nil && !c.has("load"):
 	case l.Open == nil && l.Closed == nil:
 		c.fail("load", "one of `open` and `closed` is needed")
 	case l.Open != nil:
@@ -53,10 +60,10 @@ func (c checker) load() {
 	case c.root.find("load.max_in_flight") != nil:
 		c.fail("load.max_in_flight", "only an open load has a bound in flight: a closed one has its clients")
 	}
-	if l.Bursts != nil && l.Open == nil {
+	if l.Bursts != nil && l.Open == nil && c.has("load.open") {
 		c.fail("load.bursts", "bursts need an open load")
 	}
-	if l.Bursts != nil && l.Bursts.Within > l.Bursts.Every {
+	if c.reads("load.bursts") && l.Bursts != nil && l.Bursts.Within > l.Bursts.Every {
 		c.fail("load.bursts.within", "%s is longer than the time between bursts, %s", printDuration(l.Bursts.Within), printDuration(l.Bursts.Every))
 	}
 }
@@ -67,6 +74,7 @@ func (c checker) open(o Open) {
 	switch {
 	case rate && stages:
 		c.fail("load.open.stages", "an open load has a rate or stages, not both")
+	case !rate && !stages && !c.has("load.open.rate"):
 	case !rate && !stages:
 		c.fail("load.open", "one of `rate` and `stages` is needed")
 	case o.length() > MaxDuration:
@@ -75,19 +83,20 @@ func (c checker) open(o Open) {
 }
 
 func (c checker) phases() {
-	if o := c.s.Load.Open; o != nil && len(o.Stages) > 0 && c.s.Phases.Measure != o.length() {
+	if o := c.s.Load.Open; c.reads("load.open.stages", "phases.measure") && o != nil && len(o.Stages) > 0 && c.s.Phases.Measure != o.length() {
 		c.fail("phases.measure", "%s is not the sum of the stages, %s; leave it out", printDuration(c.s.Phases.Measure), printDuration(o.length()))
 	}
 }
 
 func (c checker) topology(path string, t Topology) {
 	external := t.Provider == "external" || t.Provider == "auto"
+	shaped := c.has(path + ".shape")
 	switch {
-	case t.Shape != "independent" && c.root.find(path+".nodes") != nil && t.Nodes != 1:
+	case shaped && t.Shape != "independent" && c.root.find(path+".nodes") != nil && t.Nodes != 1:
 		c.fail(path+".nodes", "only the shape independent has several nodes, not %s", t.Shape)
-	case t.Shape == "single" && c.root.find(path+".replicas") != nil:
+	case shaped && t.Shape == "single" && c.root.find(path+".replicas") != nil:
 		c.fail(path+".replicas", "the shape single has no replicas")
-	case len(t.Addresses) > 0 && !external:
+	case len(t.Addresses) > 0 && !external && c.has("topology.provider"):
 		c.fail("topology.addresses", "only the provider external takes addresses, not %s", t.Provider)
 	case len(t.Addresses) > 0 && len(t.Addresses) < t.Nodes:
 		c.fail(path, "%d nodes need as many addresses, topology.addresses has %d", t.Nodes, len(t.Addresses))
@@ -101,7 +110,7 @@ func (c checker) strategies() {
 	labels := map[string]int{}
 	for i, row := range c.s.rows() {
 		path := fmt.Sprintf("strategies.%d", i%max(1, len(c.s.Strategies)))
-		if first, ok := labels[row.Label]; ok {
+		if first, ok := labels[row.Label]; ok && row.Label != "" && !c.bad[path+".as"] {
 			c.fail(path, "the label %q is already that of row %d: tell them apart by `as`", row.Label, first+1)
 		} else {
 			labels[row.Label] = i
@@ -117,15 +126,15 @@ func (c checker) strategy(path string, row Strategy) {
 	if !known || row.On != nil && row.On.Shape == "" { // which has been reported
 		return
 	}
-	shape := c.s.Topology.Shape
+	shape, shaped := c.s.Topology.Shape, c.has("topology.shape")
 	if row.On != nil {
-		shape = row.On.Shape
+		shape, shaped = row.On.Shape, true
 		c.topology(path+".on", *row.On)
 	}
-	if need := c.needsOf(name, row); name.Missing == "" && !fits(need, shape) {
+	if need := c.needsOf(name, row); shaped && c.has(path+".base") && name.Missing == "" && !fits(need, shape) {
 		c.fail(path, "%q needs %s, but the shape is %s; give the row its own, as `on: {shape: %s}`", row.Name, needs(need), shape, need)
 	}
-	if c.s.Nested > 0 && name.Missing == "" && row.Name != "reentrant" && row.Options["base"] != "reentrant" {
+	if c.s.Nested > 0 && c.has(path+".base") && name.Missing == "" && row.Name != "reentrant" && row.Options["base"] != "reentrant" {
 		c.fail("hold.nested", "%q cannot be entered again by its holder: nested needs a reentrant strategy", row.Name)
 	}
 	if row.Sabotage != "" {
@@ -164,11 +173,14 @@ func needs(shape string) string {
 }
 
 func (c checker) sabotage(path string, name Name, row Strategy) {
-	if how, ok := lookup(c.r.voc.Sabotages, row.Sabotage); ok && name.Missing == "" && !c.applies(how, name, row.Options) {
+	if how, ok := lookup(c.r.voc.Sabotages, row.Sabotage); ok && name.Missing == "" && c.has(path+".base") && !c.applies(how, name, row.Options) {
 		c.fail(path+".sabotage", "%q changes nothing in %q; it applies to %s", row.Sabotage, row.Name, strings.Join(how.Applies, ", "))
 	}
 	if c.root.find(path+".as") == nil {
 		c.fail(path, "a sabotaged row needs a name of its own: `as`")
+	}
+	if !c.has("expect") {
+		return
 	}
 	for k := range c.s.Expect {
 		if strategy, _, _ := strings.Cut(k, "/"); strategy == row.Label {
@@ -200,7 +212,7 @@ func (c checker) retries(params []Param, exclude [][]Param) {
 	labels := map[string]int{}
 	for i, p := range c.s.Retries {
 		path := fmt.Sprintf("retries.%d", i)
-		if first, ok := labels[p.Label]; ok {
+		if first, ok := labels[p.Label]; ok && p.Label != "" && !c.bad[path+".as"] {
 			c.fail(path, "the label %q is already that of row %d: tell them apart by `as`", p.Label, first+1)
 		} else {
 			labels[p.Label] = i
@@ -213,6 +225,9 @@ func (c checker) retries(params []Param, exclude [][]Param) {
 
 // native needs strategies that wait by their own means.
 func (c checker) native(path string, p Retry, params []Param, exclude [][]Param) {
+	if !c.reads("exclude") {
+		return
+	}
 	for _, row := range c.s.Strategies {
 		name, ok := lookup(c.r.voc.Strategies, row.Name)
 		if ok && name.Missing == "" && !name.Native && !excluded(exclude, params, row.Label, p.Label) {
@@ -233,6 +248,9 @@ func (c checker) natives() (names []string) {
 
 func (c checker) resource() {
 	x := c.s.Resource
+	if !c.reads("resource.kind", "resource.fenced") {
+		return
+	}
 	if x.Kind == "none" && (x.Fenced || len(x.Rows) > 0) {
 		c.fail("resource", "only a resource can be fenced: give its kind, as counter")
 	}
@@ -243,7 +261,7 @@ func (c checker) resource() {
 		c.fail("resource.rows", "only a fenced resource looks at tokens: set fenced")
 	}
 	for i, l := range x.Rows {
-		if !c.s.knownScope(l) || strings.Contains(l, "/") {
+		if l != "" && !c.knows(l) || strings.Contains(l, "/") {
 			c.unknownLabel(fmt.Sprintf("resource.rows.%d", i), l)
 		}
 	}
@@ -252,12 +270,12 @@ func (c checker) resource() {
 // scopes of thresholds and expects must name rows.
 func (c checker) scopes() {
 	for i, t := range c.s.Thresholds {
-		if t.Scope != "" && !c.s.knownScope(t.Scope) {
+		if t.Scope != "" && !c.knows(t.Scope) {
 			c.unknownLabel(fmt.Sprintf("thresholds.%d", i), t.Scope)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.s.Expect)) {
-		if !c.s.knownScope(k) {
+		if !c.knows(k) {
 			c.unknownExpect(k)
 			continue
 		}
@@ -276,6 +294,14 @@ func (c checker) nameOf(scope string) Name {
 		}
 	}
 	return Name{}
+}
+
+// knows tells whether a scope names a row, or may name one whose label could not be read.
+func (c checker) knows(scope string) bool {
+	strategy, retry, refined := strings.Cut(scope, "/")
+	return c.s.knownScope(scope) ||
+		(c.unsure["strategies"] || c.s.knownScope(strategy)) &&
+			(!refined || c.unsure["retries"] || slices.ContainsFunc(c.s.Retries, func(x Retry) bool { return x.Label == retry }))
 }
 
 func (c checker) unknownLabel(path, l string) {

@@ -42,11 +42,14 @@ func unset[T comparable](p *T) func() bool {
 
 // reader walks over the nodes and collects all that is wrong.
 type reader struct {
-	file string // stands in errors
-	voc  Vocabulary
-	errs Errors
-	seen map[Error]bool // one mistake shows in every cell of a matrix, and is told once
-	all  int            // mistakes met, told or not
+	file       string // stands in errors
+	voc        Vocabulary
+	errs       Errors
+	seen       map[Error]bool  // one mistake shows in every cell of a matrix, and is told once
+	all        int             // mistakes met, told or not
+	lost       map[string]bool // paths that cannot be judged in any cell: of a --set or an axis that is wrong itself
+	unlabelled map[string]bool // strategies, retries: a row of them has no label that could be read
+	bad        map[string]bool // paths of all mistakes met since decoding began, and of lost
 }
 
 func (r *reader) fail(at position, path, format string, args ...any) {
@@ -59,6 +62,10 @@ func (r *reader) report(at position, e Error) {
 		e.File = r.file
 	}
 	r.all++
+	if r.bad == nil {
+		r.bad = map[string]bool{}
+	}
+	r.bad[e.Path] = true
 	if r.seen[e] || len(r.errs) >= maxErrors {
 		return
 	}

@@ -14,7 +14,11 @@ var fixedPaths = []string{"apiVersion", "name", "question", "seed", "matrix", "e
 
 // axes reads the matrix.
 func (r *reader) axes(n *node, path string) []Axis {
-	if n.kind != mapping || len(n.pairs) == 0 {
+	if n.kind == mapping && len(n.pairs) == 0 {
+		r.fail(n.at, path, "the map is empty: at least one path is needed")
+		return nil
+	}
+	if n.kind != mapping {
 		r.fail(n.at, path, "a map from paths to lists of values is needed here, not %s", n.kind)
 		return nil
 	}
@@ -24,7 +28,10 @@ func (r *reader) axes(n *node, path string) []Axis {
 			r.fail(p.at, path, "%q cannot vary: %s", p.key, why)
 			continue
 		}
-		axes = append(axes, Axis{Path: p.key, Values: r.axisValues(p, join(path, p.key))})
+		before := r.all
+		if values := r.axisValues(p, join(path, p.key)); r.all == before {
+			axes = append(axes, Axis{Path: p.key, Values: values})
+		}
 	}
 	return axes
 }
@@ -50,7 +57,11 @@ func (r *reader) wrongAxis(path string, others []Axis) string {
 }
 
 func (r *reader) axisValues(p pair, path string) []string {
-	if p.value.kind != list || len(p.value.items) == 0 {
+	if p.value.kind == list && len(p.value.items) == 0 {
+		r.fail(p.value.at, path, "the list is empty: at least one value is needed")
+		return nil
+	}
+	if p.value.kind != list {
 		r.fail(p.value.at, path, "a list of values is needed here, not %s", p.value.kind)
 		return nil
 	}
@@ -97,13 +108,14 @@ type cell struct {
 // product is every combination of the axes; the last axis turns fastest.
 func product(axes []Axis, matrix *node) []cell {
 	cells := []cell{{}}
-	for i, a := range axes {
+	for _, a := range axes {
+		values := matrix.get(a.Path).items
 		var next []cell
 		for _, c := range cells {
 			for j, v := range a.Values {
 				next = append(next, cell{
 					params: append(slices.Clone(c.params), Param{Path: a.Path, Value: shown(v)}),
-					values: append(slices.Clone(c.values), matrix.pairs[i].value.items[j]),
+					values: append(slices.Clone(c.values), values[j]),
 				})
 			}
 		}
@@ -121,8 +133,11 @@ func combinations(axes []Axis) int {
 	return n
 }
 
-// excludes tells whether one entry of exclude names this point.
+// excludes tells whether one entry of exclude names this point. An entry that could not be read is empty.
 func excludes(entry []Param, params []Param, strategy, retry string) bool {
+	if len(entry) == 0 {
+		return false
+	}
 	for _, e := range entry {
 		switch e.Path {
 		case "strategy":

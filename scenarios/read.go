@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -99,16 +100,40 @@ func (r *reader) scenario(root *node) *Scenario {
 	}
 	base := root.without("matrix", "exclude")
 	n := combinations(axes)
+	r.lost = r.unread(root, axes, exclude)
+	matrix := root.get("matrix")
 	if rows := n * count(base.get("strategies")) * count(base.get("retries")); rows > MaxPoints {
 		r.fail(r.where(root, "matrix"), "", "the scenario has more than %d points: cells of the matrix x strategies x retries", MaxPoints)
+		r.lost["exclude"] = true // it may be about the cells that are left out here
+		for i := range axes {
+			axes[i].Values = axes[i].Values[:1]
+		}
 	}
-	if len(r.errs) > 0 { // without a matrix that holds, only the rest can be judged
-		r.decode(base)
-		return nil
-	}
-	cells := product(axes, root.get("matrix"))
+	cells := product(axes, matrix)
 	r.baseValues(base, axes, cells[0])
 	return r.cells(base, axes, exclude, cells, root)
+}
+
+// unread are the paths that nothing is known about, since what was to set them is wrong: a --set, or an axis of the
+// matrix. Exclusions that are wrong are emptied, and exclude nothing.
+func (r *reader) unread(root *node, axes []Axis, exclude [][]Param) map[string]bool {
+	lost := maps.Clone(r.bad)
+	if lost == nil {
+		lost = map[string]bool{}
+	}
+	if m := root.get("matrix"); m != nil {
+		for _, p := range m.pairs {
+			if !slices.ContainsFunc(axes, func(a Axis) bool { return a.Path == p.key }) {
+				lost[p.key] = true
+			}
+		}
+	}
+	for i := range exclude {
+		if about(lost, fmt.Sprintf("exclude.%d", i)) {
+			exclude[i] = nil
+		}
+	}
+	return lost
 }
 
 // count is the number of rows of a list, at least 1.
@@ -177,10 +202,10 @@ func (r *reader) anyPoint(s *Scenario, params []Param, exclude [][]Param, used [
 
 func (r *reader) excludeCheck(root *node, exclude [][]Param, used []bool, axes []Axis, out []Cell) {
 	for i, e := range exclude {
-		if used[i] {
+		path := fmt.Sprintf("exclude.%d", i)
+		if used[i] || !r.judgesExclusion(e, path) {
 			continue
 		}
-		path := fmt.Sprintf("exclude.%d", i)
 		at := r.where(root, path)
 		for _, p := range e {
 			if p.Path != "strategy" && p.Path != "retry" && !slices.ContainsFunc(axes, func(a Axis) bool { return a.Path == p.Path }) {
@@ -192,6 +217,17 @@ func (r *reader) excludeCheck(root *node, exclude [][]Param, used []bool, axes [
 	if len(exclude) > 0 && len(out) == 0 {
 		r.fail(r.where(root, "exclude"), "exclude", "no point is left")
 	}
+}
+
+// judgesExclusion tells whether all that an exclusion names could be read.
+func (r *reader) judgesExclusion(e []Param, path string) bool {
+	if len(e) == 0 || above(r.lost, path) {
+		return false
+	}
+	return !slices.ContainsFunc(e, func(p Param) bool {
+		rows := map[string]string{"strategy": "strategies", "retry": "retries"}[p.Path]
+		return above(r.lost, p.Path) || rows != "" && r.unlabelled[rows]
+	})
 }
 
 func axisPaths(axes []Axis) []string {
@@ -224,6 +260,7 @@ func cutLast(path string) (before, last string) {
 // decode reads one scenario without a matrix, and fills in what depends on more than one key.
 func (r *reader) decode(root *node) *Scenario {
 	s := defaults()
+	r.bad = maps.Clone(r.lost)
 	r.fields(root, "", append(s.fields(r.voc), matrixFields(new([]Axis), new([][]Param))...))
 	s.finish(root)
 	return &s

@@ -284,7 +284,7 @@ var mistakes = []struct {
 	{"exclude of nothing", "matrix: {load.open.rate: [1/s, 2/s]}\nexclude: [{load.open.rate: 3/s}]", []string{"6:11: exclude.0: it matches no point"}},
 	{"exclude of an unknown path", "exclude: [{retri: x}]", []string{`5:11: exclude.0: the path of the matrix "retri" does not exist (did you mean "retry"?)`, "5:11: exclude.0: it matches no point"}},
 	{"exclude of everything", "exclude: [{strategy: set-px-lua}]", []string{"5:10: exclude: no point is left"}},
-	{"more points than can be", "keys: {count: 1}\nmatrix: {keys.count: [" + numbers(1, 50) + "], seed2.x: [" + numbers(1, 50) + "]}", []string{"6:9: the scenario has more than 2000 points"}},
+	{"more points than can be", "keys: {count: 1}\nmatrix: {keys.count: [" + numbers(1, 50) + "], seed2.x: [" + numbers(1, 50) + "]}", []string{"6:9: the scenario has more than 2000 points", `6:225: the key "seed2" does not exist`}},
 }
 
 func numbers(from, to int) string {
@@ -316,7 +316,7 @@ func TestLoadIsOpenOrClosed(t *testing.T) {
 		"clients in an open load": {"{open: {rate: 100/s, clients: 4}}", []string{"3:28: load.open: an open load has no clients"}},
 		"both":                    {"{open: {rate: 100/s}, closed: {clients: 4}}", []string{"3:37: load.closed: a load is open or closed, not both"}},
 		"neither":                 {"{processes: 1}", []string{"3:7: load: one of `open` and `closed` is needed"}},
-		"rate without a home":     {"{rate: 100/s}", []string{"3:7: load: one of `open`", "3:8: load: the rate stands under load.open"}},
+		"rate without a home":     {"{rate: 100/s}", []string{"3:8: load: the rate stands under load.open"}},
 		"bare rate":               {"{open: {rate: 200}}", []string{`3:21: load.open.rate: "200" needs a unit, as 200/s`}},
 		"rate per day":            {"{open: {rate: 200/d}}", []string{`3:21: load.open.rate: "200/d" is no rate: the units are /s, /min, /h, not /d`}},
 		"rate of zero":            {"{open: {rate: 0/s}}", []string{"3:21: load.open.rate: 0/s is too small: at least 0.0001/s"}},
@@ -486,4 +486,57 @@ func TestClosestFindsSlipsOnly(t *testing.T) {
 			t.Errorf("closest to %.20q is %q, want %q", name, got, want)
 		}
 	}
+}
+
+func TestMistakeOfOneValueDoesNotHideThoseBetweenOthers(t *testing.T) {
+	body := `apiVersion: lockbench/v1
+name: x
+load: {open: {rate: 1/s}, closed: {clients: 3}}
+strategies: [set-px-lua, set-px-lua, redlock]
+retries: [native]
+thresholds: ["foo: violations == 0"]
+expect: {bar: safe}
+exclude: [{strategy: nix}]
+`
+	between := []string{"3:35: load.closed: a load is open or closed", "4:26: strategies.1: the label", `4:38: strategies.2: "redlock" needs independent`,
+		`5:11: retries.0: "set-px-lua" cannot wait`, `5:11: retries.0: "redlock" cannot wait`, `6:14: thresholds.0: the label "foo"`,
+		`7:10: expect: the label "bar"`, "8:11: exclude.0: it matches no point"}
+	for local, want := range map[string]string{
+		"keys: {count: -1}":                           `9:15: keys.count: "-1" is negative`,
+		"matrix: {sede: [1]}":                         `9:17: the key "sede" does not exist`,
+		"matrix: {seed: [1]}":                         `9:10: matrix: "seed" cannot vary`,
+		"matrix: {keys.count: []}":                    "9:22: matrix.keys.count: the list is empty: at least one value is needed",
+		"matrix: {}":                                  "9:9: matrix: the map is empty",
+		"matrix: {keys.count: [1], hold: [9ms, 9ms]}": `9:39: matrix.hold: "9ms" stands here twice`,
+	} {
+		_, got := read(t, body+local+"\n")
+		wants(t, got, append(append([]string{}, between...), want)...)
+	}
+	_, got := read(t, body, "lock.ttl=5", "keys.count.x.=1")
+	wants(t, got, append([]string{"--set: ", `--set lock.ttl: lock.ttl: "5" needs a unit`}, between...)...)
+}
+
+func TestNothingIsBlamedForWhatStandsBesideAMistake(t *testing.T) {
+	for line, want := range map[string]string{
+		"lock: {ttl: 5, max_lease: 1s}":                                                     `5:13: lock.ttl: "5" needs a unit`,
+		"topology: {shape: indepedent, nodes: 3}":                                           "5:19: topology.shape: the shape",
+		"resource: {kind: conter, fenced: true}":                                            "5:18: resource.kind: the resource",
+		"matrix: {load.open.stages: []}":                                                    "5:28: matrix.load.open.stages: the list is empty",
+		"exclude: [{strategy: {}}]\nretries: [native]":                                      "5:22: exclude.0.strategy: a value is needed here",
+		"retries: [{ful-jitter: {}, as: j}]\nthresholds: ['set-px-lua/j: violations == 0']": "5:12: retries.0: the retry policy",
+		"retries: [{fixed: 1ms, as: J}]\nthresholds: ['set-px-lua/j: violations == 0']":     "5:28: retries.0.as: ",
+		"retries: [ful-jitter]\nexclude: [{retry: full-jitter}]":                            "5:11: retries.0: the retry policy",
+	} {
+		_, got := read(t, minimal+line+"\n")
+		wants(t, got, want)
+	}
+	for row, want := range map[string]string{
+		"set-px-lau":                   "4:14: strategies.0: the strategy",
+		"{name: set-px-lau, as: good}": "4:21: strategies.0.name: the strategy",
+	} {
+		_, got := read(t, strings.Replace(minimal, "set-px-lua", row, 1)+"expect: {good: safe}\n")
+		wants(t, got, want)
+	}
+	_, got := read(t, strings.Replace(minimal, "open: {rate: 100/s}", "opne: {rate: 100/s}", 1))
+	wants(t, got, `3:8: load: the key "opne"`)
 }

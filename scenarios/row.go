@@ -163,6 +163,7 @@ func (r *reader) strategy(s *Strategy, n *node, path string) {
 	if n.kind == mapping {
 		if written = n.get("name"); written == nil {
 			r.fail(n.at, path, "the key \"name\" is missing: which strategy?")
+			r.row(s, nameless, n, path)
 			return
 		}
 		at, path = written, join(path, "name")
@@ -175,13 +176,16 @@ func (r *reader) strategy(s *Strategy, n *node, path string) {
 	path = strings.TrimSuffix(path, ".name")
 	s.Name, s.Label = t, t
 	if !ok {
-		return
+		name = nameless
 	}
 	if n.kind != mapping {
 		n = &node{kind: mapping, at: n.at}
 	}
 	r.row(s, name, n, path)
 }
+
+// nameless is the name of a row whose own does not exist: its options cannot be judged, its other keys can.
+var nameless = Name{Missing: "it does not exist"}
 
 // row reads the keys of every row, and hands the rest to the options of the name.
 func (r *reader) row(s *Strategy, name Name, n *node, path string) {
@@ -261,12 +265,14 @@ func (r *reader) retry(p *Retry, n *node, path string) {
 	}
 	if len(policies) != 1 {
 		r.fail(n.at, path, "one retry policy is needed in each row, here are %d (%s)", len(policies), keysIn(policies))
+		r.limits(p, n, path)
 		return
 	}
 	name, ok := lookup(r.voc.Retries, policies[0].key)
 	p.Name, p.Label = policies[0].key, policies[0].key
 	if !ok {
 		r.unknown(policies[0].at, path, "the retry policy", policies[0].key, append(namesOf(r.voc.Retries), fieldNames(fields)...))
+		r.limits(p, n, path)
 		return
 	}
 	r.policy(p, name, policies[0], n, path)
@@ -282,6 +288,7 @@ func keysIn(pairs []pair) string {
 
 func (r *reader) policy(p *Retry, name Name, one pair, n *node, path string) {
 	r.choose(one.at, path, "the retry policy", one.key, r.voc.Retries)
+	r.limits(p, n, path)
 	if name.Missing != "" {
 		return // its options do not exist yet either
 	}
@@ -290,16 +297,20 @@ func (r *reader) policy(p *Retry, name Name, one pair, n *node, path string) {
 	if r.all == before {
 		r.orderedArgs(p.Args, one.at, join(path, one.key))
 	}
-	for _, f := range limitFields(p) {
-		if v := n.get(f.name); v != nil {
-			f.form.read(r, v, join(path, f.name))
-		}
-	}
 	if v := n.get("max_attempts"); v != nil && name.Name == "fail-fast" && p.MaxAttempts > 1 {
 		r.fail(v.at, join(path, "max_attempts"), "fail-fast makes one attempt")
 	}
 	if v := n.get("max_attempts"); v != nil && name.Name == "native" {
 		r.fail(v.at, join(path, "max_attempts"), "native waits by the strategy's own means: its attempts are not counted")
+	}
+}
+
+// limits reads the keys of every row of retries.
+func (r *reader) limits(p *Retry, n *node, path string) {
+	for _, f := range limitFields(p) {
+		if v := n.get(f.name); v != nil {
+			f.form.read(r, v, join(path, f.name))
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package strategies
 
 import (
+	"container/list"
 	"context"
 	"errors"
 
@@ -93,28 +94,29 @@ func (b *ballot) result() []vote {
 	return append([]vote(nil), b.votes...)
 }
 
-// ledger holds the ballots that are not complete yet: the commands that are still on their way to some node.
+// ledger holds the ballots that are not complete yet: the commands that are still on their way to some node. They are
+// kept in the order in which they were entered, so that who waits for all of them wakes equally often in equal runs.
 type ledger struct {
 	latch latch
-	open  map[*ballot]struct{}
+	open  *list.List         // of *ballot, the oldest first
 	takes map[string]*ballot // acquisitions by owner
 }
 
-func newLedger() *ledger { return &ledger{open: map[*ballot]struct{}{}, takes: map[string]*ballot{}} }
+func newLedger() *ledger { return &ledger{open: list.New(), takes: map[string]*ballot{}} }
 
 // enter keeps b until it is complete; owner names an acquisition and is "" for anything else.
 func (l *ledger) enter(b *ballot, owner string) *ballot {
+	l.latch.lock()
+	defer l.latch.unlock()
+	at := l.open.PushBack(b)
 	b.close = func(b *ballot) {
 		l.latch.lock()
 		defer l.latch.unlock()
-		delete(l.open, b)
+		l.open.Remove(at)
 		if l.takes[owner] == b {
 			delete(l.takes, owner)
 		}
 	}
-	l.latch.lock()
-	defer l.latch.unlock()
-	l.open[b] = struct{}{}
 	if owner != "" {
 		l.takes[owner] = b
 	}
@@ -128,19 +130,19 @@ func (l *ledger) take(owner string) *ballot {
 	return l.takes[owner]
 }
 
-// any is one open ballot, or nil.
-func (l *ledger) any() *ballot {
+// oldest is the open ballot that was entered first, or nil.
+func (l *ledger) oldest() *ballot {
 	l.latch.lock()
 	defer l.latch.unlock()
-	for b := range l.open {
-		return b
+	if first := l.open.Front(); first != nil {
+		return first.Value.(*ballot)
 	}
 	return nil
 }
 
 // drain waits until nothing is on its way.
 func (l *ledger) drain(ctx context.Context) error {
-	for b := l.any(); b != nil; b = l.any() {
+	for b := l.oldest(); b != nil; b = l.oldest() {
 		if err := b.all.Wait(ctx); err != nil {
 			return err
 		}

@@ -229,8 +229,8 @@ func TestTheLedgerIsEmptyAfterDrain(t *testing.T) {
 	if err := k.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(k.ledger.open) != 0 || len(k.ledger.takes) != 0 {
-		t.Errorf("%d ballots and %d acquisitions are left", len(k.ledger.open), len(k.ledger.takes))
+	if k.ledger.open.Len() != 0 || len(k.ledger.takes) != 0 {
+		t.Errorf("%d ballots and %d acquisitions are left", k.ledger.open.Len(), len(k.ledger.takes))
 	}
 }
 

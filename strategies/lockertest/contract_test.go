@@ -1,62 +1,39 @@
 package lockertest_test
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lockbench/lockbench/strategies"
 	"github.com/lockbench/lockbench/strategies/clock"
 	"github.com/lockbench/lockbench/strategies/lockertest"
 )
 
-// A row is a strategy with options. Node time limits are generous, for a busy machine is no fault of the strategy.
-type row struct {
-	label, name string
-	options     strategies.Options
-}
-
-var rows = []row{
-	{"noop", "noop", nil},
-	{"local-mutex", "local-mutex", nil},
-	{"setnx", "setnx", nil},
-	{"setnx-expire", "setnx-expire", nil},
-	{"set-px-del", "set-px-del", nil},
-	{"set-px-check-del", "set-px-check-del", nil},
-	{"set-px-lua", "set-px-lua", nil},
-	{"watchdog", "watchdog", nil},
-	{"redlock", "redlock", strategies.Options{"node_timeout": 5 * time.Second}},
-	{"redlock-at-quorum", "redlock", strategies.Options{"node_timeout": 5 * time.Second, "mode": "at-quorum"}},
-	{"redlock-sequential", "redlock", strategies.Options{"node_timeout": 5 * time.Second, "mode": "sequential"}},
-	{"sharded", "sharded", strategies.Options{"shards": 1}},
-	{"sharded-least-of-2", "sharded", strategies.Options{"shards": 1, "pick": "least-of-2", "base": "set-px-check-del"}},
-}
-
 func TestEveryStrategyKeepsTheContractOnEmbeddedServers(t *testing.T) {
 	nodes := embedded(t, 3)
-	for _, r := range append(rows, row{"set-px-lua-delex", "set-px-lua", strategies.Options{"delex": true}}) {
-		t.Run(r.label, func(t *testing.T) {
+	delex := lockertest.Row{Label: "set-px-lua-delex", Name: "set-px-lua", Options: strategies.Options{"delex": true}}
+	for _, r := range append(lockertest.Rows(), delex) {
+		t.Run(r.Label, func(t *testing.T) {
 			t.Parallel() // most of a check is waiting
-			lockertest.Run(t, r.entry(t), r.on(nodes))
+			lockertest.Run(t, r.Entry(), on(r, nodes))
 		})
 	}
 }
 
 func TestEveryStrategyKeepsTheContractOnRealRedis(t *testing.T) {
 	nodes := realRedis(t, 3)
-	for _, r := range rows {
-		t.Run(r.label, func(t *testing.T) {
+	for _, r := range lockertest.Rows() {
+		t.Run(r.Label, func(t *testing.T) {
 			t.Parallel() // most of a check is waiting
-			lockertest.Run(t, r.entry(t), r.on(nodes))
+			lockertest.Run(t, r.Entry(), on(r, nodes))
 		})
 	}
 }
 
 func TestEveryStrategyThatExcludesIsTested(t *testing.T) {
 	tested := map[string]bool{}
-	for _, r := range rows {
-		tested[r.name] = true
+	for _, r := range lockertest.Rows() {
+		tested[r.Name] = true
 	}
 	for _, e := range strategies.Catalogue() {
 		if want := e.Excludes != strategies.ExcludesNone; want != tested[e.Name] {
@@ -78,24 +55,21 @@ func TestEverySabotageBreaksTheContract(t *testing.T) {
 		if s.Name == "client-retries" {
 			continue // made by the client library, tested with it
 		}
-		for _, r := range rows {
-			if s.AppliesTo(r.name, r.options) {
-				t.Run(s.Name+"/"+r.label, func(t *testing.T) {
+		for _, r := range lockertest.Rows() {
+			if s.AppliesTo(r.Name, r.Options) {
+				t.Run(s.Name+"/"+r.Label, func(t *testing.T) {
 					t.Parallel()
-					r.wantBroken(t, s.Name, nodes)
+					wantBroken(t, r, s.Name, nodes)
 				})
 			}
 		}
 	}
 }
 
-func (r row) wantBroken(t *testing.T, sabotage string, nodes []strategies.Node) {
-	e := r.entry(t)
-	e.New = func(env strategies.Env, o strategies.Options) (strategies.Locker, error) {
-		return strategies.Sabotaged(r.name, sabotage, env, o)
-	}
+func wantBroken(t *testing.T, r lockertest.Row, sabotage string, nodes []strategies.Node) {
+	e := r.Sabotaged(sabotage)
 	for _, c := range slices.Backward(lockertest.Checks(e)) { // the special ones, which are quick, come last
-		if err := c.Run(e, r.on(nodes)(t)); err != nil {
+		if err := c.Run(e, on(r, nodes)(t)); err != nil {
 			t.Logf("%s: %v", c.Name, err)
 			return
 		}
@@ -103,29 +77,7 @@ func (r row) wantBroken(t *testing.T, sabotage string, nodes []strategies.Node) 
 	t.Error("the contract did not notice")
 }
 
-func (r row) entry(t *testing.T) strategies.Entry {
-	t.Helper()
-	e, ok := strategies.Find(r.name)
-	if !ok {
-		t.Fatalf("there is no strategy %q", r.name)
-	}
-	return e
-}
-
-// on builds the setup on as many of the nodes as the strategy needs.
-func (r row) on(nodes []strategies.Node) func(*testing.T) lockertest.Setup {
-	return func(t *testing.T) lockertest.Setup {
-		s := lockertest.Setup{Options: r.options,
-			Env: strategies.Env{Clock: clock.Wall(), Rand: rand.New(rand.NewPCG(1, 2)), Drift: 0.01}}
-		switch r.entry(t).Needs {
-		case strategies.NeedsSingle:
-			s.Env.Nodes = nodes[:1]
-		case strategies.NeedsIndependent:
-			s.Env.Nodes = nodes
-		}
-		for _, n := range s.Env.Nodes {
-			s.Servers = append(s.Servers, lockertest.Through(n))
-		}
-		return s
-	}
+// on is a setup for every check, in real time.
+func on(r lockertest.Row, nodes []strategies.Node) func(*testing.T) lockertest.Setup {
+	return func(*testing.T) lockertest.Setup { return r.On(clock.Wall(), nodes) }
 }

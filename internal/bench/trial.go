@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
 	"time"
@@ -66,9 +68,16 @@ func (t *Trial) Measure(ctx context.Context) (results.Trial, error) {
 	if err := r.prepare(ctx); err != nil {
 		return results.Trial{}, err
 	}
+	if os.Getenv("GOGC") == "" { // who sets it knows better
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	}
 	r.execute(ctx)
 	return r.conclude(ctx)
 }
+
+// gcPercent makes the garbage collector run a third as often as by default while a trial runs: its work and its pauses
+// are the harness's, not the lock's. The live heap of ten thousand sessions still stays below 300 MB.
+const gcPercent = 300
 
 // running is a trial while it runs.
 type running struct {

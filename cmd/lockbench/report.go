@@ -103,6 +103,9 @@ func (a *app) rebuild(d results.RunData, to string, o report.Options) error {
 	if err := report.WriteAs(f, d, o); err != nil {
 		return reportError(d, err)
 	}
+	if gap := report.Gap(d); gap != "" {
+		fmt.Fprintf(a.errOut, "lockbench: %s: %s\n", d.Dir, gap)
+	}
 	_, err = fmt.Fprintln(a.out, to)
 	return err
 }

@@ -126,3 +126,20 @@ func TestReportRefusesWhatItCannotDo(t *testing.T) {
 		}
 	}
 }
+
+func TestReportSaysWhichTrialsAreMissing(t *testing.T) {
+	dir := smallRun(t)
+	f, err := results.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.WriteRun(results.Run{Run: filepath.Base(dir), Scenario: "small", Status: results.Complete,
+		Points: []string{"a/fixed", "b/fixed"}, Order: []string{"a/fixed#1", "b/fixed#1", "a/fixed#2"}}); err != nil {
+		t.Fatal(err)
+	}
+	status, _, errOut := reportRun(t, dir)
+	if status != statusPass || !strings.Contains(errOut, "2 of 3 trials are there; missing: a/fixed#2") {
+		t.Errorf("status %d, err %q", status, errOut)
+	}
+}

@@ -23,10 +23,33 @@ func (l Line) mark() string {
 // point came out ahead where that can be told.
 func Headline(d results.RunData) []Line {
 	lines := []Line{measured(d)}
+	if gap := Gap(d); gap != "" {
+		lines = append(lines, Line{"doubt", gap})
+	}
 	lines = append(lines, safety(*d.Summary)...)
 	lines = append(lines, expectations(d.Run)...)
 	lines = append(lines, thresholds(d.Run)...)
 	return append(lines, ahead(*d.Summary)...)
+}
+
+// Gap says which trials that the run has made are not among its files; "" where all are there.
+func Gap(d results.RunData) string {
+	there := map[string]bool{}
+	for _, t := range d.Trials {
+		there[fmt.Sprintf("%s#%d", t.Point, t.Trial)] = true
+	}
+	var missing []string
+	for _, name := range d.Run.Order {
+		if !there[name] {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	all := len(d.Run.Order)
+	return fmt.Sprintf("%d of %s are there; missing: %s. The numbers are those of the rest; thresholds and expectations were judged over all.",
+		all-len(missing), plural(all, "trial"), few(missing))
 }
 
 // measured says how much of the run there is.
@@ -219,7 +242,7 @@ func best(points []results.Point, metric, what string) (Line, bool) {
 	m, _ := results.MetricNamed(metric)
 	var known []results.Point
 	for _, p := range points {
-		if m.Of(p) != nil {
+		if m.Of(p) != nil && !(metric == "response.p99" && atLimit(p)) {
 			known = append(known, p)
 		}
 	}
@@ -241,6 +264,13 @@ func best(points []results.Point, metric, what string) (Line, bool) {
 		text += fmt.Sprintf("; next is %s, %s", known[1].Name, inUnit(*m.Of(known[1]), m.Unit))
 	}
 	return Line{Text: text + "."}, true
+}
+
+// atLimit: more than one in a hundred of a point's response times are those of sessions that were not granted, so that
+// its p99 is the limit that the scenario gave them and not a time of the lock.
+func atLimit(p results.Point) bool {
+	ended := p.Counts.Timeout + p.Counts.GaveUp
+	return float64(ended) > 0.01*float64(ended+p.Counts.Acquired)
 }
 
 // span is the range over trials.

@@ -16,9 +16,10 @@ import (
 var htmlSource string
 
 var htmlTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"sheet": func(name, caption string, t Table) numbered { return numbered{Name: name, Caption: caption, Table: t} },
-	"inc":   func(i int) int { return i + 1 },
-	"words": func(columns []Column, i int) bool { return columns[i].Words },
+	"sheet":  func(name, caption string, t Table) numbered { return numbered{Name: name, Caption: caption, Table: t} },
+	"causes": func() string { return errorsDoc },
+	"inc":    func(i int) int { return i + 1 },
+	"words":  func(columns []Column, i int) bool { return columns[i].Words },
 	"badge": func(kind string) string {
 		return map[string]string{"ok": "pass", "bad": "fail", "doubt": "doubt"}[kind]
 	},

@@ -29,6 +29,9 @@ func markdown(w io.Writer, d results.RunData, charts []made, o Options) error {
 	}
 	b.WriteString("## Table\n\n" + p.Table.markdown() + "\n### Outcomes and findings\n\n" + p.Outcomes.markdown())
 	b.WriteString("\n## Validity\n\n" + p.Validity.markdown())
+	if len(p.Errors.Rows) > 0 {
+		b.WriteString("\n### Errors\n\n" + errorsDoc + "\n\n" + p.Errors.markdown())
+	}
 	section(&b, "Environment", append(p.Machine, p.Servers...))
 	section(&b, "Repeat it", p.Repeat)
 	section(&b, "Method", p.Method)

@@ -18,6 +18,7 @@ type page struct {
 	Table                Table
 	Outcomes             Table
 	Validity             Table
+	Errors               Table // without rows where nothing failed
 	Machine, Servers     []fact
 	Repeat               []fact
 	Method               []fact
@@ -37,7 +38,7 @@ func newPage(d results.RunData, o Options) page {
 	return page{
 		Title: d.Run.Scenario, Question: d.Run.Question, Run: d.Run.Run,
 		Headline: Headline(d),
-		Table:    NewTable(*d.Summary), Outcomes: outcomes(*d.Summary), Validity: validity(*d.Summary, d.Trials),
+		Table:    NewTable(*d.Summary, d.Run.Topologies), Outcomes: outcomes(*d.Summary), Validity: validity(*d.Summary, d.Trials), Errors: failures(*d.Summary, d.Trials),
 		Machine: machine(d.Run), Servers: servers(d.Run), Repeat: repeat(d.Run),
 		Method: method(d), Limits: limits(d),
 		Files: files(d, o.Data), TrialFiles: trialFiles(d, o.Data),
@@ -100,6 +101,34 @@ func (t *Table) health(p results.Point, trials []results.Trial) []Cell {
 		t.number(rtt, three, "no server, or "+few),
 		{Text: strconv.FormatInt(errors, 10)},
 	}
+}
+
+// failures counts by cause what failed at each point, over all its trials: those that do not count have causes too.
+func failures(s results.Summary, trials []results.Trial) Table {
+	t := Table{Columns: []Column{{Name: "point", Words: true}, {Name: "cause", Words: true}, {Name: "times"}}}
+	for _, p := range s.Points {
+		times := causes(p.Name, trials)
+		for _, cause := range slices.Sorted(maps.Keys(times)) {
+			t.Rows = append(t.Rows, []Cell{{Text: p.Name}, {Text: cause}, {Text: strconv.FormatInt(times[cause], 10)}})
+		}
+	}
+	return t
+}
+
+// errorsDoc says what the table of failures counts.
+const errorsDoc = "Sessions that ended with an error and releases that failed or had to be repeated, by cause, over all trials."
+
+func causes(point string, trials []results.Trial) map[string]int64 {
+	times := map[string]int64{}
+	for _, t := range trials {
+		if t.Point != point {
+			continue
+		}
+		for cause, n := range t.Causes {
+			times[cause] += n
+		}
+	}
+	return times
 }
 
 // roundTrip is that of the slowest node, and the errors of all.

@@ -230,6 +230,13 @@ func TestNobodyIsAheadWhereRowsCannotBeCompared(t *testing.T) {
 	if got := aheadOf(same, slow); !strings.Contains(got, "not told apart") {
 		t.Errorf("two rows that are alike: %q", got)
 	}
+	late := func(r row) row {
+		r.change = func(t *results.Trial) { t.Counts.Acquired -= 100; t.Counts.Timeout += 100 }
+		return r
+	}
+	if got := aheadOf(late(fast), late(slow)); strings.Contains(got, "p99") || !strings.Contains(got, "Least Redis CPU") {
+		t.Errorf("p99 at the limit of the timeout: %q", got)
+	}
 	turnsAway := fast
 	turnsAway.change = func(t *results.Trial) { t.Counts.Acquired -= 100; t.Counts.Rejected += 100 }
 	embeddedRow := fast

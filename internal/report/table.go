@@ -45,19 +45,38 @@ var columns = []Column{
 	{Name: "granted", Unit: "1/s"},
 }
 
-// NewTable makes the main table. Every warning of every trial is in its footnotes.
-func NewTable(s results.Summary) Table {
+// NewTable makes the main table. Every warning of every trial and every note of a deployment is in its footnotes.
+func NewTable(s results.Summary, deployments []results.RunTopology) Table {
 	t := Table{Columns: columns}
 	for _, p := range s.Points {
-		t.Rows = append(t.Rows, t.row(p))
+		t.Rows = append(t.Rows, t.row(p, noted(p, deployments)))
 	}
 	return t
 }
 
-func (t *Table) row(p results.Point) []Cell {
+// noted are the notes of the deployments that a point ran on. A point does not tell deployments of one shape and
+// provider apart, so it gets the notes of all of them. What a simulation or an embedded server is stamped with, doubts
+// says already.
+func noted(p results.Point, deployments []results.RunTopology) []string {
+	if p.NoFigures || p.Predicted() {
+		return nil
+	}
+	var notes []string
+	for _, d := range deployments {
+		if d.Name != p.Params["topology"] || d.Provider != p.Params["provider"] {
+			continue
+		}
+		for _, n := range d.Notes {
+			notes = append(notes, "server: "+n)
+		}
+	}
+	return notes
+}
+
+func (t *Table) row(p results.Point, deployment []string) []Cell {
 	cells := []Cell{
 		t.verdict(p),
-		{Text: p.Name, Marks: t.notes(doubts(p))},
+		{Text: p.Name, Marks: t.notes(slices.Concat(doubts(p), deployment))},
 		{Text: string(p.State), Kind: doubtIf(p.State != results.Steady)},
 		{Text: fmt.Sprintf("%d/%d", p.Valid, p.Trials), Kind: doubtIf(p.Valid < p.Trials)},
 		t.number(p.Shares["acquired"], percent, "nothing was scheduled in the measured window"),

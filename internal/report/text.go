@@ -12,7 +12,7 @@ import (
 // Text writes what `run` prints on stdout: the verdict, the table with aligned columns, and the footnotes.
 func Text(w io.Writer, d results.RunData) error {
 	d = withSummary(d)
-	t := NewTable(*d.Summary)
+	t := NewTable(*d.Summary, d.Run.Topologies)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n%s\n\n", d.Run.Scenario, d.Run.Run, d.Run.Question)
 	for _, line := range Headline(d) {

@@ -253,3 +253,60 @@ func BenchmarkReportOf100Points(b *testing.B) {
 		rebuild(b, dir, Options{})
 	}
 }
+
+func TestTrialsThatAreMissingAreSaid(t *testing.T) {
+	d := example(exampleRows()[2:4])
+	if gap := Gap(d); gap != "" {
+		t.Fatalf("a whole run: %q", gap)
+	}
+	d.Trials = slices.DeleteFunc(d.Trials, func(t results.Trial) bool { return t.Trial == 2 })
+	dir := stored(t, d)
+	rebuild(t, dir, Options{Formats: []string{"html", "md"}})
+	var text bytes.Buffer
+	must(t, Text(&text, d))
+	for name, page := range map[string]string{"html": content(t, dir, "report.html"), "md": content(t, dir, "report.md"), "text": text.String()} {
+		if !strings.Contains(page, "4 of 6 trials are there") {
+			t.Errorf("%s does not say what is missing", name)
+		}
+	}
+	if !strings.Contains(text.String(), "set-px-lua/fixed-10ms#2") {
+		t.Error("the missing trial is not named")
+	}
+}
+
+func TestCausesOfErrorsAreOnEveryPage(t *testing.T) {
+	d := example(exampleRows()[2:4])
+	dir := stored(t, d)
+	rebuild(t, dir, Options{Formats: []string{"html", "md"}})
+	if strings.Contains(content(t, dir, "report.md"), "### Errors") || strings.Contains(content(t, dir, "report.html"), "<h3>Errors</h3>") {
+		t.Error("a run without errors has a table of them")
+	}
+	d.Trials[0].Causes, d.Trials[3].Causes = map[string]int64{"OOM": 80}, map[string]int64{"OOM": 1}
+	d.Trials[3].Point = d.Trials[0].Point
+	if got := causes(d.Trials[0].Point, d.Trials); got["OOM"] != 81 {
+		t.Errorf("OOM %d times, want 81", got["OOM"])
+	}
+	dir = stored(t, d)
+	rebuild(t, dir, Options{Formats: []string{"html", "md"}})
+	if page := content(t, dir, "report.md"); !strings.Contains(page, "| OOM | 81 |") {
+		t.Error("report.md has no count of the cause")
+	}
+	if page := content(t, dir, "report.html"); !strings.Contains(page, "<h3>Errors</h3>") || !strings.Contains(page, "OOM") {
+		t.Error("report.html has no count of the cause")
+	}
+}
+
+func TestNotesOfServersAreFootnotesEverywhere(t *testing.T) {
+	const note = "maxmemory-policy allkeys-lru: keys may be evicted"
+	d := example(exampleRows()[2:4])
+	d.Run.Topologies[0].Notes = []string{note}
+	dir := stored(t, d)
+	rebuild(t, dir, Options{Formats: []string{"html", "md"}})
+	var text bytes.Buffer
+	must(t, Text(&text, d))
+	for name, page := range map[string]string{"html": content(t, dir, "report.html"), "md": content(t, dir, "report.md"), "text": text.String()} {
+		if !strings.Contains(page, "server: "+note) {
+			t.Errorf("%s has no footnote of the server's note", name)
+		}
+	}
+}

@@ -87,10 +87,13 @@ func (d Data) chart(name, title string) Chart {
 	return c
 }
 
-// source says where the numbers come from.
+// source says where the numbers come from. Rows that need no server are not named beside the servers of others.
 func (d Data) source() string {
 	parts := []string{d.Summary.Scenario, d.Summary.Run}
 	for _, t := range d.Run.Topologies {
+		if t.Provider == "none" && len(d.Run.Topologies) > 1 {
+			continue
+		}
 		parts = append(parts, strings.TrimSpace(t.Provider+" "+t.Name+" "+strings.Join(uniq(t.Versions), ", ")))
 	}
 	return strings.Join(uniq(slices.DeleteFunc(parts, func(s string) bool { return s == "" })), " · ")

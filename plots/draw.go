@@ -347,7 +347,8 @@ const (
 	leastPanel = 70 // height of a row of panels
 )
 
-// layout finds the height, or fits the panels into the one that is asked for.
+// layout finds the height, or fits the panels into the one that is asked for. A height that leaves no room for them is
+// a wish that cannot be met: the chart is drawn at the least one that does, and says so.
 func (s *sheet) layout(z Size) error {
 	if z.Width < leastWidth {
 		return fmt.Errorf("draw %s: width %d is below %d", s.c.Name, z.Width, leastWidth)
@@ -375,14 +376,22 @@ func (s *sheet) layout(z Size) error {
 	}
 	s.h = vg.Length(z.Height)
 	scale := (s.h - rest) / panels
+	if least := leastPanel / slices.Min(s.rows); scale < least {
+		scale = least
+		s.grow(z, rest+panels*least, inner)
+	}
 	for i := range s.rows {
 		s.rows[i] *= scale
-		if s.rows[i] < leastPanel {
-			return fmt.Errorf("draw %s: size %dx%d leaves no room for the plot; about %.0f high would do", s.c.Name, z.Width, z.Height,
-				float64(rest)+leastPanel*1.5*float64(len(s.rows)))
-		}
 	}
 	return nil
+}
+
+// grow makes the chart as high as it needs to be, with a note below that takes room of its own.
+func (s *sheet) grow(z Size, needed, inner vg.Length) {
+	below := s.below()
+	note := fmt.Sprintf("Higher than the %dx%d asked for, which leaves no room for the plot.", z.Width, z.Height)
+	s.notes = append(s.notes, wrap(note, style(noteSize, s.ink.muted), inner)...)
+	s.h = vg.Length(math.Ceil(float64(needed + s.below() - below)))
 }
 
 func lineHeight(size float64) vg.Length { return vg.Length(size * leading) }

@@ -103,10 +103,27 @@ func TestPNGHasTwoPixelsForEachLogicalOne(t *testing.T) {
 
 func TestLookThatCannotBeDrawnIsRefused(t *testing.T) {
 	c := charts(runs()["matrix"])[0]
-	for _, o := range []Look{{Theme: "sepia"}, {Size: Size{Width: 100}}, {Size: Size{Width: 850, Height: 200}}} {
+	for _, o := range []Look{{Theme: "sepia"}, {Size: Size{Width: 100}}} {
 		if err := SVG(io.Discard, c, o); err == nil || !strings.Contains(err.Error(), c.Name) {
 			t.Errorf("look %+v: %v", o, err)
 		}
+	}
+}
+
+func TestAHeightThatIsTooSmallIsAWish(t *testing.T) {
+	grown := 0
+	for _, c := range charts(runs()["matrix"]) {
+		svg := svgOf(t, c, Look{Size: Size{Width: 800, Height: 200}})
+		higher := !strings.Contains(svg, ` height="200" viewBox`)
+		if says := strings.Contains(svg, "800x200"); higher != says {
+			t.Errorf("%s: higher %v, says so %v", c.Name, higher, says)
+		}
+		if higher {
+			grown++
+		}
+	}
+	if grown == 0 {
+		t.Error("every chart had room at 200 pixels: nothing was tried")
 	}
 }
 

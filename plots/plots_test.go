@@ -167,3 +167,14 @@ func save(t *testing.T, file string, write func(io.Writer) error) []byte {
 	}
 	return b.Bytes()
 }
+
+func TestTheSourceNamesServersAndNotTheirAbsence(t *testing.T) {
+	none, single := results.RunTopology{Name: "none", Provider: "none"}, results.RunTopology{Name: "single", Provider: "embedded"}
+	both := Data{Run: results.Run{Topologies: []results.RunTopology{none, single}}}
+	if got := both.source(); got != "embedded single" {
+		t.Errorf("source of rows with and without a server: %q", got)
+	}
+	if got := (Data{Run: results.Run{Topologies: []results.RunTopology{none}}}).source(); got != "none none" {
+		t.Errorf("source of rows without a server: %q", got)
+	}
+}

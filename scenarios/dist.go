@@ -107,6 +107,12 @@ func (d Dist) checkLognormal() error {
 	if byMedian && (p50 <= 0 || p99 <= p50) {
 		return fmt.Errorf("p99 (%s) must be above p50 (%s), and both above 0", printDuration(p99), printDuration(p50))
 	}
+	if byMedian { // mean = p50 exp(sigma^2 / 2), with sigma = ln(p99 / p50) / z
+		sigma := math.Log(float64(p99)/float64(p50)) / 2.3263478740408408
+		if float64(p50)*math.Exp(sigma*sigma/2) > float64(MaxDuration) {
+			return fmt.Errorf("p50 %s and p99 %s lie so far apart that the mean is above %s", printDuration(p50), printDuration(p99), printDuration(MaxDuration))
+		}
+	}
 	if byMean && (p99 <= mean || float64(p99) > maxLognormal*float64(mean)) {
 		return fmt.Errorf("no lognormal distribution has mean %s and p99 %s: p99 lies between 1 and %.1f times the mean",
 			printDuration(mean), printDuration(p99), maxLognormal)

@@ -3,7 +3,9 @@ package scenarios
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -87,8 +89,8 @@ func (t *Topology) fields(v Vocabulary) []field {
 		field{name: "provider", doc: "who runs the servers; auto takes the first that can", form: choiceForm(&t.Provider, "the provider", v.Providers)},
 		field{name: "image", doc: "container image", form: textForm(&t.Image, imageText, "an image, as redis:7.4-alpine")},
 		field{name: "cpu", doc: "CPU quota of a container on purpose, as 25%; stamped on every figure", skip: unset(&t.CPU), form: textForm(&t.CPU, cpuText, "a quota, as 25%")},
-		field{name: "config", doc: "settings of servers that lockbench starts", skip: func() bool { return len(t.Config) == 0 }, form: configForm(&t.Config)},
-		field{name: "addresses", doc: "host:port of each external server", skip: func() bool { return len(t.Addresses) == 0 }, form: listForm(&t.Addresses, "addresses", maxAddresses, addressForm)},
+		field{name: "config", doc: "settings of servers that lockbench starts", skip: func() bool { return len(t.Config) == 0 }, form: configForm(&t.Config, v)},
+		field{name: "addresses", doc: "host:port of each external server", skip: func() bool { return len(t.Addresses) == 0 }, form: listForm(&t.Addresses, "addresses", maxAddresses, serverForm)},
 		field{name: "auth", doc: "user of an external server", skip: unset(&t.Auth), form: mapForm(t.Auth.fields()...)},
 		field{name: "tls", doc: "TLS to an external server", skip: func() bool { return t.TLS == nil }, form: orNil(&t.TLS, TLS{}, (*TLS).fields)},
 	)
@@ -134,21 +136,40 @@ func (t *Topology) defaultReplicas() int {
 	return 0
 }
 
-func addressForm(p *string) form {
-	f := textForm(p, addressText, "host:port; user and password stand under auth, never in an address")
+func addressForm(p *string) form { return addressOf(p, addressText, "host:port") }
+
+// serverForm reads the address of a Redis server, which may be a URL.
+func serverForm(p *string) form {
+	return addressOf(p, serverText, "host:port, redis://host:port or rediss://host:port")
+}
+
+func addressOf(p *string, pattern *regexp.Regexp, want string) form {
+	f := textForm(p, pattern, want+"; user and password stand under auth, never in an address")
 	read := f.read
 	f.read = func(r *reader, n *node, path string) {
-		if n.kind == scalar && strings.ContainsAny(n.text, "@/") { // it may hold a password: the text is not repeated
-			r.fail(n.at, path, "an address is host:port; user and password stand under auth, never in an address")
+		if n.kind == scalar && strings.ContainsAny(n.text, "@/") && !pattern.MatchString(strings.TrimSpace(n.text)) {
+			// It may hold a password: the text is not repeated.
+			r.fail(n.at, path, "an address is %s; user and password stand under auth, never in an address", want)
 			return
 		}
+		before := r.all
 		read(r, n, path)
+		if r.all == before && !portOf(*p) {
+			r.fail(n.at, path, "%q has no port from 1 to 65535", *p)
+		}
 	}
 	return f
 }
 
+// portOf tells whether the port of an address exists.
+func portOf(address string) bool {
+	address = strings.TrimRight(serverPath.ReplaceAllString(address, ""), "/")
+	port, err := strconv.ParseUint(address[strings.LastIndexByte(address, ':')+1:], 10, 16)
+	return err == nil && port > 0
+}
+
 // configForm reads names and values of server settings.
-func configForm(p *map[string]string) form {
+func configForm(p *map[string]string, voc Vocabulary) form {
 	return form{
 		read: func(r *reader, n *node, path string) {
 			if n.kind != mapping || len(n.pairs) > maxConfig {
@@ -162,6 +183,12 @@ func configForm(p *map[string]string) form {
 				}
 				if v, ok := r.scalar(x.value, join(path, x.key), "the value of a setting"); ok {
 					m[x.key] = v
+					if voc.CheckSetting == nil || !settingText(x.key) {
+						continue
+					}
+					if err := voc.CheckSetting(x.key, v); err != nil {
+						r.fail(x.at, path, "%s", err)
+					}
 				}
 			}
 			*p = m
@@ -473,12 +500,25 @@ func expectForm(p *map[string]string) form {
 }
 
 func thresholdsForm(p *[]Threshold, v Vocabulary) form {
-	return listForm(p, "thresholds", maxThresholds, func(t *Threshold) form {
+	f := listForm(p, "thresholds", maxThresholds, func(t *Threshold) form {
 		return scalarForm(t, "a threshold, as \"response.p99 < 400ms\",",
 			func(s string) (Threshold, error) { return ParseThreshold(s, v) },
 			func(t Threshold) string { return t.Text },
 			schema{"type": "string", "maxLength": maxText, "pattern": thresholdPattern})
 	})
+	read, describe := f.read, f.describe
+	f.read = func(r *reader, n *node, path string) {
+		if n.kind == list && len(n.items) == 0 { // as --set thresholds=[] drops those of the file
+			return
+		}
+		read(r, n, path)
+	}
+	f.describe = func() schema {
+		s := describe()
+		s["minItems"] = 0
+		return s
+	}
+	return f
 }
 
 // matrixFields stand in the file beside fields; they describe many scenarios, not one.

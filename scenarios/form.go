@@ -76,9 +76,16 @@ func (r *reader) report(at position, e Error) {
 	r.errs = append(r.errs, e)
 }
 
+// maxChoices is the longest list of names that an error shows.
+const maxChoices = 12
+
 // unknown reports a name that does not exist.
 func (r *reader) unknown(at position, path, what, name string, candidates []string) {
-	r.report(at, Error{Path: path, Message: fmt.Sprintf("%s %q does not exist", what, name), Suggestion: Closest(name, candidates)})
+	e := Error{Path: path, Message: fmt.Sprintf("%s %q does not exist", what, name), Suggestion: Closest(name, candidates)}
+	if n := len(candidates); e.Suggestion == "" && n > 0 && n <= maxChoices {
+		e.Message += ": there are " + strings.Join(candidates, ", ")
+	}
+	r.report(at, e)
 }
 
 // scalar is the text of n, or an error that says what was wanted.
@@ -206,12 +213,16 @@ func textForm(p *string, pattern *regexp.Regexp, want string) form {
 	return scalarForm(p, want, parse, func(s string) string { return s }, schema{"type": "string", "pattern": pattern.String()})
 }
 
+const hostPort = `(\[[0-9a-fA-F:.%]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}`
+
 var (
 	anyText      = regexp.MustCompile(`\S`)
 	nameText     = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`)
 	imageText    = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
 	cpuText      = regexp.MustCompile(`^[0-9]*\.?[0-9]+%$`)
-	addressText  = regexp.MustCompile(`^(\[[0-9a-fA-F:.%]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$`)
+	addressText  = regexp.MustCompile(`^` + hostPort + `$`)
+	serverText   = regexp.MustCompile(`^((rediss?://)?` + hostPort + `|rediss?://` + hostPort + `/0?)$`)
+	serverPath   = regexp.MustCompile(`/0?$`)
 	passwordText = regexp.MustCompile(`^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$`)
 )
 

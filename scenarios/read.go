@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +12,7 @@ import (
 // the errors; set are the texts of --set, path=value each, which replace what the file says. Nothing outside src is
 // read: no includes, no environment, no commands.
 func Read(name string, src []byte, v Vocabulary, set []string) (*Scenario, error) {
-	root, err := parse(src)
+	root, err := parse(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))) // Windows editors begin UTF-8 with a mark
 	if err != nil {
 		err.File = name
 		return nil, Errors{*err}

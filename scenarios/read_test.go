@@ -540,3 +540,57 @@ func TestNothingIsBlamedForWhatStandsBesideAMistake(t *testing.T) {
 	_, got := read(t, strings.Replace(minimal, "open: {rate: 100/s}", "opne: {rate: 100/s}", 1))
 	wants(t, got, `3:8: load: the key "opne"`)
 }
+
+func TestAddressesAreHostAndPortOrURLsOfThem(t *testing.T) {
+	for _, good := range []string{"h:1", "127.0.0.1:65535", "[::1]:6379", "redis://h:6379", "rediss://127.0.0.1:7901", "redis://h:6379/", "rediss://[::1]:6379/0"} {
+		s := mustRead(t, minimal, "topology.addresses=['"+good+"']")
+		if len(s.Topology.Addresses) != 1 || s.Topology.Addresses[0] != good {
+			t.Errorf("%s is read as %v", good, s.Topology.Addresses)
+		}
+	}
+	for bad, want := range map[string]string{
+		"127.0.0.1:99999": "has no port from 1 to 65535", "h:0": "has no port", "rediss://h:70000/0": "has no port",
+		"redis://h:1/1": "rediss://host:port", "redis://h:1?db=1": "rediss://host:port", "redis://u:p@h:1": "never in an address",
+		"http://h:1": "rediss://host:port", "h:1/0": "rediss://host:port", "h": "is not host:port",
+	} {
+		_, got := read(t, minimal, "topology.addresses=['"+bad+"']")
+		wants(t, got, "--set topology.addresses: topology.addresses.0: .. "+want)
+	}
+}
+
+func TestSettingsOfServersAreCheckedOneByOne(t *testing.T) {
+	v := testVocabulary()
+	v.CheckSetting = func(name, _ string) error {
+		if name == "port" || name == "dir" {
+			return fmt.Errorf("config %q cannot be set", name)
+		}
+		return nil
+	}
+	_, err := Read("x", []byte(minimal+"topology: {config: {port: 1, hz: 10, dir: /}}\n"), v, nil)
+	want := "x:5:21: topology.config: config \"port\" cannot be set\nx:5:38: topology.config: config \"dir\" cannot be set"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFileMayBeginWithAByteOrderMark(t *testing.T) {
+	mustRead(t, "\ufeff"+minimal)
+}
+
+func TestThresholdsCanBeDropped(t *testing.T) {
+	if s := mustRead(t, minimal+"thresholds: ['violations == 0']\n", "thresholds=[]"); len(s.Thresholds) != 0 {
+		t.Errorf("left are %v", s.Thresholds)
+	}
+}
+
+func TestUnknownNameFarFromAllShowsTheChoices(t *testing.T) {
+	_, got := read(t, minimal+"topology: {provider: podman}\n")
+	wants(t, got, "5:22: topology.provider: .. there are auto, container, process, embedded, external")
+	_, got = read(t, strings.Replace(minimal, "set-px-lua", "{name: sharded, pick: best}", 1))
+	wants(t, got, "4:36: strategies.0.pick: .. there are random, hash, least-of-2")
+}
+
+func TestLognormalWithoutAMeasurableMeanIsRefused(t *testing.T) {
+	_, got := read(t, minimal, "hold={lognormal: {p50: 1ns, p99: 1h}}")
+	wants(t, got, "--set hold: hold.lognormal: p50 1ns and p99 1h lie so far apart that the mean is above 24h")
+}

@@ -15,6 +15,8 @@ type Vocabulary struct {
 	// Features are parts of a file that are no names and that a build may lack, with the reason in Missing. Those that
 	// Read asks for: processes, network, rueidis, multiplexed, postgres, until.
 	Features []Name
+	// CheckSetting refuses a setting of topology.config that no server may get from a scenario; nil: any may.
+	CheckSetting func(name, value string) error
 }
 
 // Name is one thing a scenario can name.

@@ -49,7 +49,7 @@ func listed(passed []PassedOver) string {
 // in the order of preference: external, container with its image present, process, container by pulling, embedded. An
 // address that was given is never passed over: measuring something else in silence would be worse than an error. why
 // tells what was chosen and what was passed over; the errors of Can say what to install. If none can, err is an
-// *UnfitError.
+// *UnfitError; an address that cannot be used, or its TLS files, is a mistake of the request instead.
 func Choose(ctx context.Context, s Spec, want string, candidates []Provider) (chosen Provider, why string, err error) {
 	if len(s.Addresses) > 0 {
 		if want != Auto && want != External {
@@ -69,6 +69,9 @@ func Choose(ctx context.Context, s Spec, want string, candidates []Provider) (ch
 		}
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
+		}
+		if want == External { // it looks at what it was given, not at the machine
+			return nil, "", fmt.Errorf("provider %s: %w", want, err)
 		}
 		passed = append(passed, PassedOver{p.Name(), err})
 	}

@@ -56,7 +56,7 @@ func TestAGivenAddressIsNeverPassedOver(t *testing.T) {
 	broken := candidate{External, "", errors.New("2 addresses for 5 nodes")}
 	_, _, err := Choose(t.Context(), Spec{Addresses: []string{"h:1"}}, Auto, []Provider{broken, candidate{Embedded, "", nil}})
 	var unfit *UnfitError
-	if !errors.As(err, &unfit) || !strings.Contains(err.Error(), "2 addresses") {
+	if err == nil || errors.As(err, &unfit) || !strings.Contains(err.Error(), "2 addresses") {
 		t.Errorf("got %v, want the external provider's reason", err)
 	}
 	if _, _, err := Choose(t.Context(), Spec{Addresses: []string{"h:1"}}, Process, []Provider{candidate{Process, "", nil}}); err == nil {

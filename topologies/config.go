@@ -3,6 +3,7 @@ package topologies
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,6 +19,9 @@ var configurable = []string{
 	"slowlog-max-len", "tcp-backlog", "tcp-keepalive", "timeout",
 }
 
+// savePoints are the times of snapshots; with others a server does not start.
+var savePoints = regexp.MustCompile(`^([1-9][0-9]{0,8} [0-9]{1,9}( [1-9][0-9]{0,8} [0-9]{1,9})*)?$`)
+
 // CheckConfig refuses settings that are not on the list, and values that a server would read as a further option.
 func CheckConfig(config map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -27,6 +31,9 @@ func CheckConfig(config map[string]string) error {
 		value := config[name]
 		if len(value) > 128 || strings.HasPrefix(value, "-") || strings.ContainsFunc(value, unicode.IsControl) {
 			return fmt.Errorf("config %s: the value must be at most 128 characters, without control characters and not begin with a dash", name)
+		}
+		if name == "save" && !savePoints.MatchString(value) {
+			return fmt.Errorf("config save: %q is not pairs of seconds and changes, as \"900 1\", or empty", value)
 		}
 	}
 	return nil

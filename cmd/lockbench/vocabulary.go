@@ -8,6 +8,7 @@ import (
 	"github.com/lockbench/lockbench/scenarios"
 	"github.com/lockbench/lockbench/strategies"
 	"github.com/lockbench/lockbench/strategies/retry"
+	"github.com/lockbench/lockbench/topologies"
 )
 
 // notYet is why a name that is part of the format cannot be used in this build.
@@ -25,6 +26,9 @@ func vocabulary() scenarios.Vocabulary {
 		Shapes:        shapeNames(),
 		Providers:     providerNames(),
 		Sabotages:     sabotageNames(),
+		CheckSetting: func(name, value string) error {
+			return topologies.CheckConfig(map[string]string{name: value})
+		},
 		Features: []scenarios.Name{
 			{Name: "processes", Doc: "more than one worker process", Missing: notYet},
 			{Name: "network", Doc: "a delay of the network", Missing: notYet},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -72,10 +73,18 @@ func (x explanation) demand(p scenarios.Point) (demand, error) {
 		d.rtt = 0
 	}
 	d.share = max(keys.Share(0), keys.Share(keys.Count()-1)) / float64(stripes(p.Strategy.Options))
-	d.service = d.hold.Mean() + d.rtt
+	d.service = saturated(float64(d.hold.Mean()) + float64(d.rtt))
 	d.rate, err = peak(p.Scenario, d.service)
 	d.busy = d.rate * d.share * d.service.Seconds()
 	return d, err
+}
+
+// saturated is a time in nanoseconds, or the longest there is.
+func saturated(ns float64) time.Duration {
+	if ns >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(ns)
 }
 
 // stripes divide the sessions of a key.
@@ -94,7 +103,7 @@ func peak(s *scenarios.Scenario, service time.Duration) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		return float64(c.Clients) / max(think.Mean()+service, time.Microsecond).Seconds(), nil
+		return float64(c.Clients) / max(saturated(float64(think.Mean())+float64(service)), time.Microsecond).Seconds(), nil
 	}
 	rate := s.Load.Open.Rate
 	for _, stage := range s.Load.Open.Stages {
@@ -162,9 +171,9 @@ func (d demand) warnPatience(n *notes) {
 	var wait time.Duration
 	switch {
 	case d.open() && d.busy < 1:
-		wait = time.Duration(float64(d.service/2+p.between) / (1 - d.busy))
+		wait = saturated((float64(d.service)/2 + float64(p.between)) / (1 - d.busy))
 	case !d.open() && d.busy > 1:
-		wait = time.Duration((1 - 1/d.busy) * d.share * float64(d.point.Scenario.Load.Closed.Clients) * float64(d.service))
+		wait = saturated((1 - 1/d.busy) * d.share * float64(d.point.Scenario.Load.Closed.Clients) * float64(d.service))
 	}
 	if p.total < wait {
 		n.add(d.point.Name, fmt.Sprintf("tries for %s on average, but a held lock takes %s or more to get: many will give up",

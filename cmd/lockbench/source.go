@@ -18,6 +18,9 @@ func source(name string) ([]byte, error) {
 		}
 		return src, nil
 	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: a scenario is not read from a folder, pipe or device", name)
+	}
 	file, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(name, `/\.`) {
 		return nil, unknownScenario(name)

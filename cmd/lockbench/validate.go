@@ -34,6 +34,9 @@ be at least: rate x share of the key x (mean hold + round trip). At 1 or above n
 
 // validate checks all files before it fails.
 func (a *app) validate(files, set []string, x explanation) error {
+	if x.rtt < 0 || x.rtt > scenarios.MaxDuration {
+		return usageError(fmt.Errorf("--rtt %s: a round trip takes from 0s to %s", x.rtt, scenarios.MaxDuration))
+	}
 	bad := false
 	for _, f := range files {
 		all, err := read([]string{f}, set)
@@ -59,12 +62,12 @@ func (a *app) validate(files, set []string, x explanation) error {
 
 // extent says how much a run will do.
 func extent(s *scenarios.Scenario) string {
-	points, longest := s.Points(), time.Duration(0)
+	points, longest := s.Points(), 0.0
 	for _, p := range points {
 		ph := p.Scenario.Phases
-		longest += time.Duration(s.Trials.Count) * (ph.Warmup + ph.Measure + ph.Tail)
+		longest += float64(s.Trials.Count) * float64(ph.Warmup+ph.Measure+ph.Tail)
 	}
-	return fmt.Sprintf("%s x %s, about %s", plural(len(points), "point"), plural(s.Trials.Count, "trial"), longest.Round(time.Second))
+	return fmt.Sprintf("%s x %s, about %s", plural(len(points), "point"), plural(s.Trials.Count, "trial"), saturated(longest).Round(time.Second))
 }
 
 func plural(n int, what string) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +197,32 @@ func TestWhatTheCatalogueHasIsNotCalledMissing(t *testing.T) {
 			t.Errorf("%s is there twice", n.Name)
 		}
 		seen[n.Name] = true
+	}
+}
+
+func TestExplainNeverCountsBackwards(t *testing.T) {
+	status, out, errOut := typed("validate", "quickstart", "--explain", "--rtt", "24h", "--set", "trials=1000", "--set", "phases.measure=24h", "--set", "hold=24h")
+	if status != statusPass || regexp.MustCompile(` -[0-9]`).MatchString(out) {
+		t.Errorf("status %d, %s%s", status, out, errOut)
+	}
+	for _, rtt := range []string{"-1ms", "2562047h"} {
+		if status, _, errOut := typed("validate", "quickstart", "--explain", "--rtt", rtt); status != statusUsage || !strings.Contains(errOut, "--rtt") {
+			t.Errorf("round trip %s: status %d, %s", rtt, status, errOut)
+		}
+	}
+}
+
+func TestOnlyRegularFilesAreScenarios(t *testing.T) {
+	for _, name := range []string{t.TempDir(), os.DevNull} {
+		if status, _, errOut := typed("validate", name); status != statusUsage || !strings.Contains(errOut, "no regular file") {
+			t.Errorf("%s: status %d, %s", name, status, errOut)
+		}
+	}
+}
+
+func TestWhatNoServerMaySetIsRefusedAtReading(t *testing.T) {
+	status, _, errOut := typed("validate", "quickstart", "--set", "topology.config={port: 1, dir: /tmp, save: 900}")
+	if status != statusUsage || !strings.Contains(errOut, `config "port" cannot be set`) || !strings.Contains(errOut, `config "dir" cannot be set`) || !strings.Contains(errOut, "config save") {
+		t.Errorf("status %d, %s", status, errOut)
 	}
 }

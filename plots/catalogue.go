@@ -76,6 +76,9 @@ func (d Data) chart(name, title string) Chart {
 	if slices.ContainsFunc(d.Summary.Points, func(p results.Point) bool { return p.NoFigures }) {
 		c.Stamps = append(c.Stamps, d.say("embedded: not a performance figure", "内嵌服务器：非性能数据"))
 	}
+	if slices.ContainsFunc(d.Summary.Points, results.Point.Predicted) {
+		c.Stamps = append(c.Stamps, d.say("predicted in virtual time, not measured", "虚拟时间预测，非实测"))
+	}
 	if d.Run.Status == results.Interrupted || d.Run.Status == results.RunFailed {
 		c.Stamps = append(c.Stamps, d.say("partial run", "运行未完成"))
 	}

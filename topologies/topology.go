@@ -51,10 +51,9 @@ type Spec struct {
 	Run            string // run id: the prefix of all keys is lockbench:<run>:
 	PoolSize       int    // connections to each server
 	ConnectTimeout time.Duration
-	Timeout        time.Duration        // of one command where the caller's context has no earlier deadline
-	MaxRetries     int                  // of the client library; 0 none (a sabotage asks for more)
-	Yes            bool                 // external: the user agreed to a non-loopback target that holds keys
-	Now            func() time.Duration // clock for round-trip figures
+	Timeout        time.Duration // of one command where the caller's context has no earlier deadline
+	MaxRetries     int           // of the client library; 0 none (a sabotage asks for more)
+	Yes            bool          // external: the user agreed to a non-loopback target that holds keys
 }
 
 // TLS files of a Spec.
